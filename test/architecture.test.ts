@@ -1,0 +1,101 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+/** Which rooms a room may import. The key is the longest matching path prefix. */
+const ROOMS: Readonly<Record<string, readonly string[] | 'all'>> = {
+  'src/main.ts': 'all',
+  'src/cli/': 'all',
+  'src/config.ts': ['src/core/'],
+  'src/core/': [],
+  'src/telemetry/': ['src/core/'],
+  'src/math/': ['src/core/'],
+  'src/r1cs/': ['src/math/', 'src/core/'],
+  'src/groth16/': ['src/r1cs/', 'src/math/', 'src/core/'],
+  'src/formats/': ['src/groth16/', 'src/r1cs/', 'src/math/', 'src/core/'],
+  'src/backend/': ['src/groth16/', 'src/r1cs/', 'src/core/', 'src/telemetry/'],
+  'src/host/': [
+    'backends/cpu-reference/',
+    'src/backend/',
+    'src/formats/',
+    'src/groth16/',
+    'src/r1cs/',
+    'src/math/',
+    'src/core/',
+    'src/telemetry/',
+  ],
+  'src/keys/': [
+    'src/host/',
+    'src/formats/',
+    'src/groth16/',
+    'src/math/',
+    'src/core/',
+    'src/telemetry/',
+  ],
+  'src/pipeline/': ['src/host/', 'src/keys/', 'src/backend/', 'src/core/', 'src/telemetry/'],
+  'src/jobs/': ['src/pipeline/', 'src/core/', 'src/telemetry/'],
+  'src/trace/': ['src/core/', 'src/telemetry/'],
+  'src/rpc/': ['src/jobs/', 'src/keys/', 'src/trace/', 'src/core/', 'src/telemetry/'],
+  'backends/cpu-reference/': [
+    'src/backend/',
+    'src/groth16/',
+    'src/r1cs/',
+    'src/math/',
+    'src/core/',
+  ],
+};
+/** Rooms that may read the environment. */
+const READS_ENVIRONMENT = ['src/config.ts'];
+
+const files = ['src', 'backends/cpu-reference'].flatMap((root) =>
+  readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(root, name)),
+);
+
+function roomOf(file: string): string {
+  const room = Object.keys(ROOMS).find((prefix) => file.startsWith(prefix));
+  if (room === undefined) throw new Error(`${file}: expected a room of the table, got none`);
+  return room;
+}
+
+function importsOf(file: string): string[] {
+  const source = readFileSync(file, 'utf8');
+  const specifiers = source.matchAll(/(?:\bfrom|\bimport\(|^import)\s*['"](\.[^'"]+)['"]/gm);
+  return [...specifiers].map((match) => normalize(join(dirname(file), match[1] as string)));
+}
+
+describe('architecture', () => {
+  it.each(files)('%s imports only the rooms it may', (file) => {
+    const allowed = ROOMS[roomOf(file)];
+    const outside = importsOf(file).filter((target) => {
+      const room = roomOf(target);
+      return room !== roomOf(file) && allowed !== 'all' && !allowed?.includes(room);
+    });
+    expect(outside).toEqual([]);
+  });
+
+  it.each(files)('%s reads the environment only where configuration lives', (file) => {
+    if (READS_ENVIRONMENT.includes(file)) return;
+    expect(readFileSync(file, 'utf8')).not.toMatch(/process\.env\b/);
+  });
+
+  it('no file is dead', () => {
+    const entries = ['src/main.ts', 'src/host/child.ts'];
+    const reached = new Set<string>();
+    const visit = (file: string): void => {
+      if (reached.has(file)) return;
+      reached.add(file);
+      importsOf(file).forEach(visit);
+    };
+    entries.forEach(visit);
+    expect(files.filter((file) => !reached.has(file))).toEqual([]);
+  });
+
+  it.each(files)('%s keeps to 100 columns', (file) => {
+    const long = readFileSync(file, 'utf8')
+      .split('\n')
+      .filter((line) => [...line].length > 100 && !line.includes('http'));
+    expect(long).toEqual([]);
+  });
+});
