@@ -1,5 +1,6 @@
 import type { FileSlice } from '../core/source.ts';
 import type { CurveName, FrCanonicalLE, G1Bytes, G2Bytes } from '../math/curve.ts';
+import type { PointForm } from '../math/points.ts';
 
 /** Groth16 (eprint 2016/260) proof: A in G1, B in G2, C in G1. */
 export interface Proof {
@@ -25,13 +26,7 @@ export interface Blinding {
   readonly s: FrCanonicalLE;
 }
 
-/**
- * Bytes of the points of a query.
- * `montgomery-le`: affine, coordinates in Montgomery form (R = 2^256 or 2^384), little-endian, G2 as c0‖c1,
- *   infinity all zero (zkey). `canonical-be`: Zcash's uncompressed form, G2 as c1‖c0, bit 6 of byte 0 marks
- *   infinity (bellman).
- */
-export type PointForm = 'montgomery-le' | 'canonical-be';
+export type { PointForm };
 
 /** One of the five MSM base vectors: `count` points of 2 or 4 coordinates each, without gaps. */
 export interface PointQuery {
