@@ -1,6 +1,6 @@
+import type { FileSlice } from '../core/source.ts';
 import type { Micros } from '../core/units.ts';
 import type { Blinding, Proof, ProvingKeySource } from '../groth16/types.ts';
-import type { FileSlice } from '../core/source.ts';
 
 /** Bumped on any breaking change; the registry refuses a backend that reports another number. */
 export const BACKEND_API_VERSION = 1;

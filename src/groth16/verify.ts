@@ -1,0 +1,119 @@
+import { readBigIntLE } from '../core/bytes.ts';
+import { formatError, ProverError } from '../core/errors.ts';
+import { curveOf, type FrCanonicalLE } from '../math/curve.ts';
+import { msm } from '../math/msm.ts';
+import { Pacer } from '../math/pacer.ts';
+import { type G1Point, type G2Point, g1Of, g2Of, pointFromBytes } from '../math/points.ts';
+import type { Proof, VerifyingKey } from './types.ts';
+
+/**
+ * `malformed` is there when the inputs cannot be a statement and a proof of this key at all (wrong count,
+ * value not below its modulus, point outside its group): bad input rather than a false proof.
+ */
+export type Verdict =
+  | { readonly valid: true }
+  | { readonly valid: false; readonly reason: string; readonly malformed?: ProverError };
+
+/**
+ * e(A, B) = e(alpha, beta) · e(Σ x_i·ic_i, gamma) · e(C, delta) with x_0 = 1 (eprint 2016/260, section 3.2).
+ * As bellman does, and unlike snarkjs, it refuses a proof that holds a point at infinity.
+ * @param publicInputs x_1, x_2, ...: without the constant 1
+ * @throws ERR_FORMAT for a bad verifying key, ERR_CANCELLED
+ */
+export async function verify(
+  vk: VerifyingKey,
+  publicInputs: readonly FrCanonicalLE[],
+  proof: Proof,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<Verdict> {
+  const pacer = new Pacer(signal);
+  const key = readKey(vk);
+  let inputs: readonly bigint[];
+  let points: ProofPoints;
+  try {
+    inputs = readPublicInputs(vk, publicInputs);
+    points = readProof(vk, proof);
+  } catch (thrown) {
+    if (!(thrown instanceof ProverError)) throw thrown;
+    return { valid: false, reason: thrown.message, malformed: thrown };
+  }
+  const infinite = (['a', 'b', 'c'] as const).find((name) => points[name].is0());
+  if (infinite !== undefined) {
+    return { valid: false, reason: `proof.${infinite}: expected a finite point, got infinity` };
+  }
+  const statement = await msm(g1Of(vk.curve), key.ic, [1n, ...inputs], pacer);
+  const holds = productIsOne(vk, [
+    [points.a, points.b],
+    [key.alpha.negate(), key.beta],
+    [statement.negate(), key.gamma],
+    [points.c.negate(), key.delta],
+  ]);
+  return holds ? { valid: true } : { valid: false, reason: 'the pairing equation does not hold' };
+}
+
+interface ProofPoints {
+  readonly a: G1Point;
+  readonly b: G2Point;
+  readonly c: G1Point;
+}
+
+interface KeyPoints {
+  readonly alpha: G1Point;
+  readonly beta: G2Point;
+  readonly gamma: G2Point;
+  readonly delta: G2Point;
+  readonly ic: readonly G1Point[];
+}
+
+/** `ic` may hold infinity: a zkey has it for an input that no row uses. */
+function readKey(vk: VerifyingKey): KeyPoints {
+  const [g1, g2] = [g1Of(vk.curve), g2Of(vk.curve)];
+  const key: KeyPoints = {
+    alpha: pointFromBytes(g1, 'verifying key alpha', vk.alphaG1),
+    beta: pointFromBytes(g2, 'verifying key beta', vk.betaG2),
+    gamma: pointFromBytes(g2, 'verifying key gamma', vk.gammaG2),
+    delta: pointFromBytes(g2, 'verifying key delta', vk.deltaG2),
+    ic: vk.ic.map((bytes, i) => pointFromBytes(g1, `verifying key ic[${i}]`, bytes)),
+  };
+  for (const name of ['alpha', 'beta', 'gamma', 'delta'] as const) {
+    if (!key[name].is0()) continue;
+    throw formatError(`verifying key ${name}`, 'a finite point', 'the point at infinity');
+  }
+  return key;
+}
+
+function readPublicInputs(vk: VerifyingKey, inputs: readonly FrCanonicalLE[]): readonly bigint[] {
+  const expected = vk.ic.length - 1;
+  if (inputs.length !== expected) {
+    throw formatError('public inputs', `${expected} of them`, inputs.length);
+  }
+  const { r } = curveOf(vk.curve);
+  return inputs.map((bytes, i) => {
+    if (bytes.length !== 32) {
+      throw formatError(`public input ${i}`, '32 bytes', bytes.length);
+    }
+    const value = readBigIntLE(bytes);
+    if (value >= r) {
+      throw formatError(`public input ${i}`, 'a value below the group order', 'a larger one');
+    }
+    return value;
+  });
+}
+
+function readProof(vk: VerifyingKey, proof: Proof): ProofPoints {
+  if (proof.curve !== vk.curve) throw formatError('proof', `curve ${vk.curve}`, proof.curve);
+  const [g1, g2] = [g1Of(vk.curve), g2Of(vk.curve)];
+  return {
+    a: pointFromBytes(g1, 'proof.a', proof.a),
+    b: pointFromBytes(g2, 'proof.b', proof.b),
+    c: pointFromBytes(g1, 'proof.c', proof.c),
+  };
+}
+
+/** Π e(p, q) = 1. A pair with a point at infinity contributes 1; noble refuses such pairs. */
+function productIsOne(vk: VerifyingKey, pairs: readonly (readonly [G1Point, G2Point])[]): boolean {
+  const { noble } = curveOf(vk.curve);
+  const finite = pairs.filter(([p, q]) => !p.is0() && !q.is0());
+  const product = noble.pairingBatch(finite.map(([g1, g2]) => ({ g1, g2 })));
+  return noble.fields.Fp12.eql(product, noble.fields.Fp12.ONE);
+}
