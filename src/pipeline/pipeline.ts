@@ -1,36 +1,44 @@
 import type { BackendName } from '../backend/backend.ts';
-import type { SnarkjsProof } from '../formats/snarkjs-json.ts';
+import { ProverError } from '../core/errors.ts';
+import { type Micros, nowMicros } from '../core/units.ts';
+import type { HostClient } from '../host/client.ts';
+import type {
+  InspectedKey,
+  ProbedBackend,
+  ProveResult,
+  SetupParams,
+  SetupResult,
+  VerifyParams,
+  VerifyResult,
+  WitnessSource,
+} from '../host/protocol.ts';
+import type { ProverEvent } from '../telemetry/events.ts';
+import { EMPTY, type PipelineEvent, step } from './step.ts';
 
 export type BackendChoice = BackendName;
+export type ProveOutcome = ProveResult;
+export type VerifyOutcome = VerifyResult;
+export type VerifyInput = VerifyParams;
 
-/** A verified proof and how it came about. */
-export interface ProveOutcome {
-  readonly proof: SnarkjsProof;
-  /** Public inputs without the constant 1, decimal. */
-  readonly public: readonly string[];
-  /** SHA-256 of the key file. */
-  readonly keyDigest: string;
-  readonly backend: BackendName;
-  readonly device: string;
-  readonly attempts: number;
-  /** Why another backend than the first choice made the proof. */
-  readonly fallbackReason?: string;
-  /** Always true: an unverified proof is never an outcome. */
-  readonly verified: true;
+/** A proof is started this often before a crashing host is blamed on the job. */
+const STARTS_MAX = 3;
+
+export interface ProveTask {
+  readonly jobId: string;
+  readonly keyPath: string;
+  readonly keyDigest?: string;
+  readonly witness: WitnessSource;
+  readonly r1csPath?: string;
+  /** Absent: the fastest that works here. */
+  readonly backend?: BackendName;
 }
 
-/** snarkjs JSON as parsed, unchecked: the device host checks it. Either a stored key or a verification key. */
-export interface VerifyRequest {
-  readonly key?: string;
-  readonly verificationKey?: unknown;
-  readonly proof: unknown;
-  readonly public: unknown;
-}
-
-export interface VerifyOutcome {
-  readonly valid: boolean;
-  /** Why it is not valid: `pairing equation does not hold`, `A is not in the group`, ... */
-  readonly reason?: string;
+/** What the owner of a task hears, and how it ends the task. */
+export interface TaskListener {
+  readonly signal: AbortSignal;
+  started(): void;
+  event(event: ProverEvent): void;
+  progress(share: number): void;
 }
 
 export interface HostStatus {
@@ -39,12 +47,200 @@ export interface HostStatus {
   /** Why it is not available. */
   readonly reason?: string;
   readonly version?: string;
-  readonly device?: string;
   readonly deviceName?: string;
   readonly memoryBytes?: number;
   readonly state: 'idle' | 'proving' | 'stopped';
   readonly jobId?: string;
-  readonly busySinceMicros?: number;
+  readonly busySinceMicros?: Micros;
   readonly restarts: number;
-  readonly loadedKeys: readonly { readonly digest: string; readonly bytes: number }[];
+}
+
+interface Task {
+  readonly task: ProveTask;
+  readonly listener: TaskListener;
+  startedAt?: Micros;
+  /** Wakes the task once the scheduler has given it its backend. */
+  go(): void;
+}
+
+/** Obeys the scheduler: one device host a backend, and one for everything that is not proving. */
+export class Pipeline {
+  readonly #createHost: (device: string) => HostClient;
+  readonly #threads: number;
+  readonly #hosts = new Map<BackendName, HostClient>();
+  readonly #tools: HostClient;
+  readonly #tasks = new Map<string, Task>();
+  #state = EMPTY;
+  #probed: Promise<readonly ProbedBackend[]> | undefined;
+  #backends: readonly ProbedBackend[] = [];
+
+  constructor(options: { createHost(device: string): HostClient; threads: number }) {
+    this.#createHost = options.createHost;
+    this.#threads = options.threads;
+    this.#tools = options.createHost('tools');
+  }
+
+  /** What each backend offers here; asked once. Fastest first. */
+  async probe(): Promise<readonly ProbedBackend[]> {
+    this.#probed ??= this.#tools.call('probe', {});
+    this.#probed.catch(() => {
+      this.#probed = undefined;
+    });
+    this.#backends = await this.#probed;
+    return this.#backends;
+  }
+
+  /** @throws ERR_BACKEND_UNAVAILABLE with the reason */
+  async choose(wanted: BackendName | undefined): Promise<BackendName> {
+    const backends = await this.probe();
+    const found = backends.find(({ name, probe }) => (wanted ?? name) === name && probe.available);
+    if (found !== undefined) return found.name;
+    const probe = backends.find(({ name }) => name === wanted)?.probe;
+    throw new ProverError('ERR_BACKEND_UNAVAILABLE', {
+      backend: wanted ?? 'any',
+      reason: probe?.available === false ? probe.reason : 'not part of this build',
+    });
+  }
+
+  async prove(task: ProveTask, listener: TaskListener): Promise<ProveOutcome> {
+    const backend = await this.choose(task.backend);
+    try {
+      await this.#turn(task, listener, backend);
+      listener.started();
+      return await this.#run(task, listener, backend);
+    } finally {
+      this.#tasks.delete(task.jobId);
+      this.#apply({ type: 'ended', jobId: task.jobId });
+    }
+  }
+
+  verify(params: VerifyParams, signal?: AbortSignal): Promise<VerifyOutcome> {
+    return this.#tools.call('verify', params, signal === undefined ? {} : { signal });
+  }
+
+  setup(
+    params: SetupParams,
+    signal: AbortSignal,
+    onProgress: (share: number) => void,
+  ): Promise<SetupResult> {
+    return this.#tools.call('setup', params, { signal, onProgress });
+  }
+
+  verificationKey(keyPath: string) {
+    return this.#tools.call('vkey', { keyPath });
+  }
+
+  inspect(keyPath: string): Promise<InspectedKey> {
+    return this.#tools.call('inspect', { keyPath });
+  }
+
+  hosts(): readonly HostStatus[] {
+    return this.#backends.map(({ name, probe }) => {
+      const host = this.#hosts.get(name);
+      const jobId = this.#state.running.find((slot) => slot.backend === name)?.jobId;
+      const since = jobId === undefined ? undefined : this.#tasks.get(jobId)?.startedAt;
+      const device = probe.available ? probe.devices[0] : undefined;
+      return {
+        backend: name,
+        available: probe.available,
+        ...(probe.available ? { version: probe.version } : { reason: probe.reason }),
+        ...(device && { deviceName: device.name, memoryBytes: device.memoryBytes }),
+        state: jobId !== undefined ? 'proving' : host?.pid === undefined ? 'stopped' : 'idle',
+        ...(jobId !== undefined && { jobId }),
+        ...(since !== undefined && { busySinceMicros: since }),
+        restarts: host?.restarts ?? 0,
+      };
+    });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#tools, ...this.#hosts.values()].map((host) => host.close()));
+  }
+
+  /** Resolves when the scheduler starts the task. @throws ERR_CANCELLED while it waits */
+  #turn(task: ProveTask, listener: TaskListener, backend: BackendName): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const cancel = () => reject(new ProverError('ERR_CANCELLED', { jobId: task.jobId }));
+      if (listener.signal.aborted) return cancel();
+      listener.signal.addEventListener('abort', cancel, { once: true });
+      const go = () => {
+        listener.signal.removeEventListener('abort', cancel);
+        resolve();
+      };
+      this.#tasks.set(task.jobId, { task, listener, go });
+      this.#apply({ type: 'submitted', slot: { jobId: task.jobId, backend } });
+    });
+  }
+
+  async #run(task: ProveTask, listener: TaskListener, backend: BackendName): Promise<ProveOutcome> {
+    const entry = this.#tasks.get(task.jobId);
+    if (entry !== undefined) entry.startedAt = nowMicros();
+    const open = new OpenStages(task.jobId, listener);
+    for (let starts = 1; ; starts++) {
+      try {
+        const result = await this.#host(backend).call(
+          'prove',
+          { ...task, backend, device: '0', threads: this.#threads },
+          {
+            signal: listener.signal,
+            onEvent: (event) => open.pass({ ...event, jobId: task.jobId }),
+            onProgress: (share) => listener.progress(share),
+          },
+        );
+        return { ...result, attempts: result.attempts + starts - 1 };
+      } catch (thrown) {
+        open.closeAll(thrown);
+        const crashed = thrown instanceof ProverError && thrown.code === 'ERR_HOST_CRASHED';
+        if (!crashed || starts === STARTS_MAX || listener.signal.aborted) throw thrown;
+      }
+    }
+  }
+
+  #host(backend: BackendName): HostClient {
+    const host = this.#hosts.get(backend) ?? this.#createHost(`${backend}:0`);
+    this.#hosts.set(backend, host);
+    return host;
+  }
+
+  #apply(event: PipelineEvent): void {
+    const { state, actions } = step(this.#state, event);
+    this.#state = state;
+    for (const { slot } of actions) this.#tasks.get(slot.jobId)?.go();
+  }
+}
+
+/** Passes a host's events on and ends what a crashed or aborted host left open: every start has an end. */
+class OpenStages {
+  readonly #jobId: string;
+  readonly #listener: TaskListener;
+  #open: ProverEvent[] = [];
+
+  constructor(jobId: string, listener: TaskListener) {
+    this.#jobId = jobId;
+    this.#listener = listener;
+  }
+
+  pass(event: ProverEvent): void {
+    if (event.event.endsWith('_START')) this.#open.push(event);
+    if (event.event.endsWith('_END')) {
+      const start = event.event.replace('_END', '_START');
+      const at = this.#open.findLastIndex((open) => open.event === start);
+      if (at >= 0) this.#open.splice(at, 1);
+    }
+    this.#listener.event(event);
+  }
+
+  closeAll(thrown: unknown): void {
+    const error = thrown instanceof ProverError ? thrown.code : 'ERR_INTERNAL';
+    for (const start of this.#open.reverse()) {
+      this.#listener.event({
+        ...start,
+        jobId: this.#jobId,
+        atMicros: nowMicros(),
+        event: start.event.replace('_START', '_END') as ProverEvent['event'],
+        attributes: { error },
+      });
+    }
+    this.#open = [];
+  }
 }

@@ -1,0 +1,11 @@
+import { BackendRegistry } from '../backend/registry.ts';
+
+/** Every backend there is, fastest first. Each is loaded when it is first asked for, here in the host only. */
+export function createBackends(): BackendRegistry {
+  return new BackendRegistry([
+    {
+      name: 'cpu-reference',
+      load: async () => (await import('../../backends/cpu-reference/backend.ts')).cpuReference,
+    },
+  ]);
+}

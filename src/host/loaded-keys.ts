@@ -1,0 +1,70 @@
+import type { BackendName, Device, LoadedKey, Run } from '../backend/backend.ts';
+import type { BackendRegistry } from '../backend/registry.ts';
+import { openKey } from '../formats/key-file.ts';
+import type { ProvingKeySource } from '../groth16/types.ts';
+
+/** Keys that stay loaded; the least recently used is let go first. */
+const RESIDENT_KEYS_MAX = 4;
+
+export interface KeyRequest {
+  readonly backend: BackendName;
+  readonly device: string;
+  readonly threads: number;
+  readonly keyPath: string;
+  readonly keyDigest: string;
+}
+
+export interface ResidentKey {
+  readonly source: ProvingKeySource;
+  readonly loaded: LoadedKey;
+}
+
+/** Opens devices and loads keys once, however many jobs use them. A key's points are checked at its first load. */
+export class LoadedKeys {
+  readonly registry: BackendRegistry;
+  readonly #devices = new Map<string, Promise<Device>>();
+  readonly #keys = new Map<string, ResidentKey>();
+  readonly #checkedDigests = new Set<string>();
+
+  constructor(registry: BackendRegistry) {
+    this.registry = registry;
+  }
+
+  async load(request: KeyRequest, run: Run): Promise<ResidentKey> {
+    const id = `${request.backend}:${request.device}:${request.keyDigest}`;
+    const resident = this.#keys.get(id);
+    if (resident !== undefined) {
+      this.#keys.delete(id);
+      this.#keys.set(id, resident);
+      return resident;
+    }
+    const device = await this.#open(request);
+    const { key: source } = await openKey(request.keyPath);
+    const loaded = await device.load(
+      source,
+      { residency: 'mapped', checkPoints: !this.#checkedDigests.has(request.keyDigest) },
+      run,
+    );
+    this.#checkedDigests.add(request.keyDigest);
+    const key = { source, loaded };
+    this.#keys.set(id, key);
+    await this.#evict();
+    return key;
+  }
+
+  async #evict(): Promise<void> {
+    while (this.#keys.size > RESIDENT_KEYS_MAX) {
+      const [oldest, key] = this.#keys.entries().next().value as [string, ResidentKey];
+      this.#keys.delete(oldest);
+      await key.loaded[Symbol.asyncDispose]();
+    }
+  }
+
+  #open({ backend, device, threads }: KeyRequest): Promise<Device> {
+    const id = `${backend}:${device}`;
+    const open = this.#devices.get(id) ?? this.registry.open(backend, device, { threads });
+    this.#devices.set(id, open);
+    open.catch(() => this.#devices.delete(id));
+    return open;
+  }
+}

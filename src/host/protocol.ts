@@ -1,0 +1,106 @@
+import type { BackendName, BackendProbe } from '../backend/backend.ts';
+import type { ErrorRecord } from '../core/errors.ts';
+import type { SnarkjsProof, SnarkjsVerificationKey } from '../formats/snarkjs-json.ts';
+import type { CurveName } from '../math/curve.ts';
+import type { EventName, ProverEvent } from '../telemetry/events.ts';
+
+/**
+ * What the server and a device host say to each other, over the child's IPC channel. Requests carry paths and
+ * small values; anything large crosses by file. Paths come from this machine's stores or its command line.
+ */
+export interface HostOperations {
+  probe: { params: Record<string, never>; result: readonly ProbedBackend[] };
+  prove: { params: ProveParams; result: ProveResult };
+  verify: { params: VerifyParams; result: VerifyResult };
+  setup: { params: SetupParams; result: SetupResult };
+  vkey: { params: { readonly keyPath: string }; result: SnarkjsVerificationKey };
+  inspect: { params: { readonly keyPath: string }; result: InspectedKey };
+}
+export type Operation = keyof HostOperations;
+
+export interface ProbedBackend {
+  readonly name: BackendName;
+  readonly probe: BackendProbe;
+}
+
+/** A `.wtns` file, or the circuit's wasm and an input for it. */
+export type WitnessSource =
+  | { readonly path: string }
+  | { readonly wasmPath: string; readonly inputPath: string };
+
+export interface ProveParams {
+  readonly jobId: string;
+  readonly backend: BackendName;
+  readonly device: string;
+  readonly threads: number;
+  readonly keyPath: string;
+  /** SHA-256 of the key when the caller knows it; else the host computes it. */
+  readonly keyDigest?: string;
+  readonly witness: WitnessSource;
+  /** Constraints to check before proving, so that the first row that does not hold can be named. */
+  readonly r1csPath?: string;
+}
+
+export interface ProveResult {
+  readonly proof: SnarkjsProof;
+  readonly public: readonly string[];
+  readonly keyDigest: string;
+  readonly backend: BackendName;
+  readonly device: string;
+  /** Times a proof was computed: 1, or 2 when the first did not verify. */
+  readonly attempts: number;
+  readonly fallbackReason?: string;
+  readonly verified: true;
+}
+
+export interface VerifyParams {
+  /** Either a key file, whose verifying key is used, or snarkjs's JSON. */
+  readonly keyPath?: string;
+  readonly verificationKey?: unknown;
+  readonly proof: unknown;
+  readonly public: unknown;
+}
+
+export interface VerifyResult {
+  readonly valid: boolean;
+  readonly reason?: string;
+}
+
+export interface SetupParams {
+  readonly r1csPath: string;
+  readonly format: 'zkey' | 'bellman';
+  readonly outPath: string;
+  /** Text from which the toxic waste is derived, for reproducible development keys. */
+  readonly seed?: string;
+}
+
+export interface SetupResult {
+  readonly path: string;
+  readonly digest: string;
+  readonly bytes: number;
+  readonly constraints: number;
+  readonly insecure: string;
+}
+
+export interface InspectedKey {
+  readonly digest: string;
+  readonly bytes: number;
+  readonly format: 'zkey' | 'bellman';
+  readonly curve: CurveName;
+  readonly publicCount: number;
+  readonly logN: number;
+  readonly insecure?: string;
+}
+
+/** An event before the job that it belongs to is known to the listener. */
+export type HostEvent = Omit<ProverEvent, 'jobId'> & { readonly event: EventName };
+
+export type ToHost =
+  | { readonly id: number; readonly operation: Operation; readonly params: unknown }
+  | { readonly abort: number };
+
+export type FromHost =
+  | { readonly id: number; readonly event: HostEvent }
+  | { readonly id: number; readonly progress: number }
+  | { readonly id: number; readonly result: unknown }
+  | { readonly id: number; readonly error: ErrorRecord };

@@ -1,0 +1,169 @@
+import type { BackendName, BackendStage, PartitionInput, Run } from '../backend/backend.ts';
+import { equalBytes } from '../core/bytes.ts';
+import { ProverError } from '../core/errors.ts';
+import { type Micros, nowMicros } from '../core/units.ts';
+import { writePublicInputs, writeSnarkjsProof } from '../formats/snarkjs-json.ts';
+import { drawBlinding } from '../groth16/blinding.ts';
+import type { Blinding, Proof } from '../groth16/types.ts';
+import { verify } from '../groth16/verify.ts';
+import type { Stage } from '../telemetry/events.ts';
+import { checkConstraints } from './constraints.ts';
+import { digestFile } from './digest.ts';
+import type { LoadedKeys, ResidentKey } from './loaded-keys.ts';
+import type { ProveParams, ProveResult } from './protocol.ts';
+import type { Call } from './server.ts';
+import { openWitness, type Witness } from './witness.ts';
+
+/** Share of a prove call's progress at which its parts begin; the rest is the multi-scalar multiplications. */
+const PROGRESS = { load: 0, compute: 0.15, verify: 0.98 } as const;
+
+interface Attempt {
+  readonly proof: Proof;
+  readonly valid: boolean;
+  readonly reason: string;
+}
+
+/**
+ * Proves and verifies. A proof that does not verify is computed again on another backend with the same
+ * (r, s): equal bytes mean that the witness does not satisfy the circuit, other bytes mean a faulty backend.
+ */
+export async function prove(
+  params: ProveParams,
+  keys: LoadedKeys,
+  call: Call,
+): Promise<ProveResult> {
+  const stages = new Stages(call, `${params.backend}:${params.device}`);
+  const keyDigest =
+    params.keyDigest ??
+    (await stages.span('SRS_LOAD', () => digestFile(params.keyPath, call.signal)));
+  const request = { ...params, keyDigest };
+  const key = await stages.span('SRS_LOAD', () =>
+    keys.load(request, stages.run(PROGRESS.load, PROGRESS.compute)),
+  );
+  await using witness = await stages.span('SYNTH', () =>
+    openWitness(params.witness, key.source, call.signal),
+  );
+  if (params.r1csPath !== undefined) await checkConstraints(params.r1csPath, witness, call.signal);
+
+  const curve = key.source.curve;
+  const blinding = drawBlinding(curve);
+  const first = await attempt(key, witness, blinding, stages);
+  const done = (result: Attempt, backend: BackendName, fallbackReason?: string): ProveResult => ({
+    proof: writeSnarkjsProof(result.proof),
+    public: writePublicInputs(witness.publicInputs),
+    keyDigest,
+    backend,
+    device: params.device,
+    attempts: fallbackReason === undefined ? 1 : 2,
+    ...(fallbackReason === undefined ? {} : { fallbackReason }),
+    verified: true,
+  });
+  if (first.valid) return done(first, params.backend);
+
+  const other = await keys.registry.otherThan(params.backend);
+  const second = await stages.span('RECHECK', async () => {
+    const recheck = stages.on(`${other}:0`);
+    const otherKey = await keys.load(
+      { ...request, backend: other, device: '0' },
+      recheck.run(PROGRESS.load, PROGRESS.compute),
+    );
+    return attempt(otherKey, witness, blinding, recheck);
+  });
+  const fault = `${params.backend}: ${first.reason}`;
+  if (second.valid) return done(second, other, fault);
+  if (sameProof(first.proof, second.proof)) {
+    throw new ProverError('ERR_WITNESS_UNSATISFIED', { detail: `checked on ${other}` });
+  }
+  throw new ProverError('ERR_BACKEND_FAULT', {
+    backend: params.backend,
+    detail: `${other} computes another proof, which does not verify either`,
+  });
+}
+
+async function attempt(
+  key: ResidentKey,
+  witness: Witness,
+  blinding: Blinding,
+  stages: Stages,
+): Promise<Attempt> {
+  const input: PartitionInput = { kind: 'witness', witness: witness.values };
+  const run = stages.run(PROGRESS.compute, PROGRESS.verify);
+  const staged = await stages.span('STAGE', () => key.loaded.stage(input, run));
+  stages.mark('GPU_QUEUE');
+  stages.mark('GPU_PICKUP');
+  const computed = await stages.span('GPU', () => key.loaded.compute(staged, blinding, run));
+  const proof = await stages.span('FINISH', () => key.loaded.finish(computed, run));
+  return stages.span('VERIFY', async () => {
+    const verdict = await verify(
+      key.source.verifyingKey,
+      witness.publicInputs,
+      proof,
+      run.signal,
+    );
+    return { proof, valid: verdict.valid, reason: verdict.valid ? '' : verdict.reason };
+  });
+}
+
+function sameProof(x: Proof, y: Proof): boolean {
+  return equalBytes(x.a, y.a) && equalBytes(x.b, y.b) && equalBytes(x.c, y.c);
+}
+
+/** Emits a start and an end around each stage, whatever happens in between. */
+class Stages {
+  readonly #call: Call;
+  readonly #device: string;
+
+  constructor(call: Call, device: string) {
+    this.#call = call;
+    this.#device = device;
+  }
+
+  on(device: string): Stages {
+    return new Stages(this.#call, device);
+  }
+
+  mark(event: 'GPU_QUEUE' | 'GPU_PICKUP'): void {
+    this.#emit(event, nowMicros());
+  }
+
+  async span<T>(stage: Stage, work: () => Promise<T>): Promise<T> {
+    this.#call.signal.throwIfAborted();
+    this.#emit(`${stage}_START`, nowMicros());
+    try {
+      const result = await work();
+      this.#emit(`${stage}_END`, nowMicros());
+      return result;
+    } catch (thrown) {
+      const error = thrown instanceof ProverError ? thrown.code : 'ERR_INTERNAL';
+      this.#emit(`${stage}_END`, nowMicros(), { error });
+      throw thrown;
+    }
+  }
+
+  /** What a backend reports to: its stages become events, its progress becomes [from, to] of the call's. */
+  run(from: number, to: number): Run {
+    return {
+      signal: this.#call.signal,
+      stage: (name: BackendStage, start: Micros, end: Micros) => {
+        this.#emit(`${name}_START`, start);
+        this.#emit(`${name}_END`, end);
+      },
+      progress: (share) => this.#call.progress(from + (to - from) * share),
+    };
+  }
+
+  #emit(
+    event: Parameters<Call['event']>[0]['event'],
+    atMicros: Micros,
+    attributes?: { error: string },
+  ) {
+    this.#call.event({
+      atMicros,
+      event,
+      device: this.#device,
+      worker: 0,
+      partition: 0,
+      ...(attributes === undefined ? {} : { attributes }),
+    });
+  }
+}

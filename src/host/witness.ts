@@ -1,0 +1,139 @@
+import { readFile, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { ScalarVector } from '../backend/backend.ts';
+import { formatError, ProverError } from '../core/errors.ts';
+import { type ByteSource, fromBytes, openFile } from '../core/source.ts';
+import { MIB } from '../core/units.ts';
+import { checkCanonical, readWtns } from '../formats/wtns.ts';
+import type { ProvingKeySource } from '../groth16/types.ts';
+import type { FrCanonicalLE } from '../math/curve.ts';
+import type { WitnessSource } from './protocol.ts';
+
+const INPUT_BYTES_MAX = 64 * MIB;
+const WASM_BYTES_MAX = 512 * MIB;
+
+/** A checked assignment: as many values as the key has wires, each below r, the first of them 1. */
+export interface Witness extends AsyncDisposable {
+  readonly source: ByteSource;
+  /** Where the values begin in `source`. */
+  readonly offset: number;
+  readonly values: ScalarVector;
+  /** Wires 1 to nPublic. */
+  readonly publicInputs: readonly FrCanonicalLE[];
+}
+
+export async function openWitness(
+  from: WitnessSource,
+  key: ProvingKeySource,
+  signal: AbortSignal,
+): Promise<Witness> {
+  const wires = key.inputCount + key.auxCount;
+  const bytes = 'path' in from ? undefined : await calculate(from.wasmPath, from.inputPath);
+  const source =
+    'path' in from
+      ? await openFile(from.path)
+      : fromBytes(`witness of ${basename(from.inputPath)}`, bytes as Uint8Array);
+  try {
+    const wtns = await readWtns(source);
+    if (wtns.curve !== key.curve) {
+      throw formatError(`${source.name}: field`, `that of ${key.curve}`, `that of ${wtns.curve}`);
+    }
+    if (wtns.count !== wires) {
+      throw formatError(source.name, `${wires} values (the wires of the key)`, wtns.count);
+    }
+    await checkCanonical(source, wtns, signal);
+    const inputs = await source.read(wtns.offset + 32, 32 * (key.inputCount - 1));
+    return {
+      source,
+      offset: wtns.offset,
+      values:
+        'path' in from
+          ? {
+              n: wires,
+              slice: { path: from.path, offset: wtns.offset, length: 32 * wires },
+            }
+          : { n: wires, bytes: await source.read(wtns.offset, 32 * wires) },
+      publicInputs: Array.from(
+        { length: key.inputCount - 1 },
+        (_, i) => inputs.subarray(32 * i, 32 * (i + 1)) as FrCanonicalLE,
+      ),
+      [Symbol.asyncDispose]: () => source[Symbol.asyncDispose](),
+    };
+  } catch (thrown) {
+    await source[Symbol.asyncDispose]();
+    throw thrown;
+  }
+}
+
+/** Runs the circuit's own witness generator. @returns the bytes of a `.wtns` file */
+async function calculate(wasmPath: string, inputPath: string): Promise<Uint8Array> {
+  const wasm = await readSmall(wasmPath, WASM_BYTES_MAX);
+  const input = parseInput(basename(inputPath), await readSmall(inputPath, INPUT_BYTES_MAX));
+  const { WitnessCalculatorBuilder } = await import('circom_runtime');
+  const restore = silenceConsole();
+  try {
+    const calculator = await WitnessCalculatorBuilder(wasm);
+    return await calculator.calculateWTNSBin(input, true);
+  } catch (cause) {
+    // The cause is left out: circuits may put values into their messages.
+    throw new ProverError('ERR_WITNESS_CALCULATION', { reason: safeReason(cause) });
+  } finally {
+    restore();
+  }
+}
+
+async function readSmall(path: string, limit: number): Promise<Buffer> {
+  const name = basename(path);
+  const info = await stat(path).catch((cause: NodeJS.ErrnoException) => {
+    throw new ProverError('ERR_FILE', { path: name, reason: cause.code ?? 'cannot be read' });
+  });
+  if (info.size > limit) throw new ProverError('ERR_TOO_LARGE', { subject: name, limit });
+  return readFile(path);
+}
+
+function parseInput(name: string, bytes: Buffer): object {
+  let input: unknown;
+  try {
+    input = JSON.parse(bytes.toString('utf8'));
+  } catch {
+    throw formatError(name, 'JSON', 'something else');
+  }
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+    throw formatError(name, 'a JSON object of input signals', 'another JSON value');
+  }
+  for (const [signal, value] of Object.entries(input)) checkSignal(`${name}: ${signal}`, value);
+  return input;
+}
+
+/** Signals are integers, or arrays of them; numbers that JSON cannot hold exactly must be strings. */
+function checkSignal(subject: string, signal: unknown): void {
+  const waiting = [signal];
+  for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
+    if (Array.isArray(value)) {
+      for (const item of value) waiting.push(item ?? null);
+    } else if (typeof value === 'number' ? !Number.isSafeInteger(value) : !isInteger(value)) {
+      throw formatError(subject, 'integers, as strings beyond 2^53', `a ${typeof value}`);
+    }
+  }
+}
+
+function isInteger(value: unknown): boolean {
+  return typeof value === 'string' && /^-?(\d{1,1000}|0x[0-9a-f]{1,1000})$/i.test(value);
+}
+
+/** The parts of a message that name a place in the circuit; anything else may hold a value. */
+function safeReason(cause: unknown): string {
+  const text = cause instanceof Error ? cause.message : '';
+  const parts = text.match(
+    /Assert Failed|Error in template \w+ line: \d+|Not all inputs have been set. Only \d+ out of \d+|Signal \w+ not found|(?:Not enough|Too many) values for input signal \w+|Not enough memory|Input signal array access exceeds the size/g,
+  );
+  return parts?.join(', ') ?? 'expected a circuit that accepts this input, got a failure';
+}
+
+/** circom_runtime prints what the circuit logs, values included. */
+function silenceConsole(): () => void {
+  const { log, warn, error } = console;
+  const silent = () => {};
+  Object.assign(console, { log: silent, warn: silent, error: silent });
+  return () => void Object.assign(console, { log, warn, error });
+}

@@ -1,0 +1,64 @@
+// A device host that misbehaves on demand: `keyPath` of a prove request names the behaviour.
+process.on('disconnect', () => process.exit(0));
+const probe = {
+  available: true,
+  version: '1',
+  devices: [{ id: '0', name: 'fake', memoryBytes: 1 }],
+};
+const timers = new Map();
+
+function prove(id, { keyPath, backend, device, keyDigest }) {
+  const event = (name) =>
+    process.send({
+      id,
+      event: { atMicros: Date.now() * 1000, event: name, device: `${backend}:${device}` },
+    });
+  const result = {
+    proof: { pi_a: [], pi_b: [], pi_c: [], protocol: 'groth16', curve: 'bn128' },
+    public: [String(process.pid)],
+    keyDigest,
+    backend,
+    device,
+    attempts: 1,
+    verified: true,
+  };
+  event('GPU_START');
+  if (keyPath.endsWith('crash')) process.kill(process.pid, 'SIGKILL');
+  if (keyPath.endsWith('spin')) for (;;);
+  if (keyPath.endsWith('hang')) return;
+  if (keyPath.endsWith('refuse')) {
+    event('GPU_END');
+    const data = { subject: 'witness', expected: 'x', actual: 'y' };
+    process.send({ id, error: { code: 'ERR_FORMAT', data } });
+    return;
+  }
+  process.send({ id, progress: 0.5 });
+  const delay = keyPath.endsWith('slow') ? 150 : 0;
+  timers.set(
+    id,
+    setTimeout(() => {
+      event('GPU_END');
+      process.send({ id, result });
+    }, delay),
+  );
+}
+
+process.on('message', ({ id, operation, params, abort }) => {
+  if (abort !== undefined && timers.has(abort)) {
+    clearTimeout(timers.get(abort));
+    process.send({ id: abort, error: { code: 'ERR_CANCELLED', data: { jobId: String(abort) } } });
+  }
+  if (operation === 'probe') {
+    const none = { available: false, reason: 'no driver' };
+    process.send({
+      id,
+      result: [
+        { name: 'cuda', probe: none },
+        { name: 'cpu', probe },
+        { name: 'cpu-reference', probe },
+      ],
+    });
+  }
+  if (operation === 'verify') process.send({ id, result: { valid: true } });
+  if (operation === 'prove') prove(id, params);
+});

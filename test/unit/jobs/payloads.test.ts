@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { PayloadFolder } from '../../../src/jobs/payloads.ts';
+
+let folder: string;
+let used: string;
+let store: PayloadFolder;
+beforeEach(async () => {
+  folder = join(await mkdtemp(join(tmpdir(), 'proofline-')), 'payloads');
+  used = '';
+  store = new PayloadFolder(folder, (sha256) => sha256 === used);
+});
+afterEach(() => rm(join(folder, '..'), { recursive: true }));
+
+async function* body(...chunks: string[]) {
+  for (const chunk of chunks) yield Buffer.from(chunk);
+}
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+it('stores a body under its digest, readable by this user alone', async () => {
+  const info = await store.put(body('wit', 'ness'), 100);
+  expect(info).toEqual({ sha256: sha256('witness'), bytes: 7 });
+  expect(store.has(info.sha256)).toBe(true);
+  expect((await stat(store.path(info.sha256))).mode & 0o777).toBe(0o600);
+});
+
+it('accepts a body of exactly the limit and keeps nothing of a larger one', async () => {
+  await store.put(body('1234'), 4);
+  await expect(store.put(body('1234', '5'), 4)).rejects.toMatchObject({ code: 'ERR_TOO_LARGE' });
+  expect(await readdir(folder)).toEqual([sha256('1234')]);
+});
+
+it('keeps nothing of a body that breaks off', async () => {
+  async function* broken() {
+    yield Buffer.from('half');
+    throw new Error('reset');
+  }
+  await expect(store.put(broken(), 100)).rejects.toThrow('reset');
+  expect(await readdir(folder)).toEqual([]);
+});
+
+it('lets go of old payloads that no job needs', async () => {
+  const [old, needed] = [await store.put(body('old'), 9), await store.put(body('needed'), 9)];
+  used = needed.sha256;
+  const before = new Date(Date.now() - 2 * 3_600_000);
+  for (const { sha256 } of [old, needed]) await utimes(store.path(sha256), before, before);
+  await store.put(body('new'), 9);
+  expect(store.has(old.sha256)).toBe(false);
+  expect(store.has(needed.sha256)).toBe(true);
+});

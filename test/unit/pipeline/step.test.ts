@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest';
+import type { BackendName } from '../../../src/backend/backend.ts';
+import { EMPTY, type PipelineEvent, step } from '../../../src/pipeline/step.ts';
+
+const submit = (jobId: string, backend: BackendName = 'cpu'): PipelineEvent => ({
+  type: 'submitted',
+  slot: { jobId, backend },
+});
+const end = (jobId: string): PipelineEvent => ({ type: 'ended', jobId });
+
+/** The jobs that each event starts. */
+function run(...events: PipelineEvent[]): string[] {
+  let state = EMPTY;
+  return events.map((event) => {
+    const next = step(state, event);
+    state = next.state;
+    return next.actions.map((action) => action.slot.jobId).join(' ');
+  });
+}
+
+it('starts one job a backend, in order of arrival', () => {
+  expect(run(submit('a'), submit('b'), submit('c'), end('a'), end('b'), end('c'))).toEqual([
+    'a',
+    '',
+    '',
+    'b',
+    'c',
+    '',
+  ]);
+});
+
+it('backends do not wait for each other', () => {
+  expect(run(submit('a'), submit('b', 'cpu-reference'), submit('c', 'cuda'))).toEqual([
+    'a',
+    'b',
+    'c',
+  ]);
+});
+
+it('a waiting job that ends leaves the queue without starting anything', () => {
+  expect(run(submit('a'), submit('b'), submit('c'), end('b'), end('a'))).toEqual([
+    'a',
+    '',
+    '',
+    '',
+    'c',
+  ]);
+});
+
+it('an unknown end changes nothing', () => {
+  expect(run(submit('a'), end('z'), submit('b'))).toEqual(['a', '', '']);
+});
+
+it('leaves its input unchanged', () => {
+  const before = step(EMPTY, submit('a')).state;
+  const copy = structuredClone(before);
+  step(before, end('a'));
+  expect(before).toEqual(copy);
+});
