@@ -27,7 +27,7 @@ export async function verify(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<Verdict> {
   const pacer = new Pacer(signal);
-  const key = readKey(vk);
+  const key = await readKey(vk, pacer);
   let inputs: readonly bigint[];
   let points: ProofPoints;
   try {
@@ -66,14 +66,19 @@ interface KeyPoints {
 }
 
 /** `ic` may hold infinity: a zkey has it for an input that no row uses. */
-function readKey(vk: VerifyingKey): KeyPoints {
+async function readKey(vk: VerifyingKey, pacer: Pacer): Promise<KeyPoints> {
   const [g1, g2] = [g1Of(vk.curve), g2Of(vk.curve)];
+  const ic: G1Point[] = [];
+  for (const bytes of vk.ic) {
+    ic.push(pointFromBytes(g1, `verifying key ic[${ic.length}]`, bytes));
+    if (pacer.due) await pacer.pause();
+  }
   const key: KeyPoints = {
     alpha: pointFromBytes(g1, 'verifying key alpha', vk.alphaG1),
     beta: pointFromBytes(g2, 'verifying key beta', vk.betaG2),
     gamma: pointFromBytes(g2, 'verifying key gamma', vk.gammaG2),
     delta: pointFromBytes(g2, 'verifying key delta', vk.deltaG2),
-    ic: vk.ic.map((bytes, i) => pointFromBytes(g1, `verifying key ic[${i}]`, bytes)),
+    ic,
   };
   for (const name of ['alpha', 'beta', 'gamma', 'delta'] as const) {
     if (!key[name].is0()) continue;

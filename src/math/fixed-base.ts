@@ -14,12 +14,12 @@ const CHUNK = 64;
  * from a table of 32 x 255 points. Not constant-time: for development keys and tests.
  */
 export class FixedBase<T, B extends Uint8Array> {
-  readonly #group: PointGroup<T, B>;
+  readonly group: PointGroup<T, B>;
   /** #table[w][d] = d · 2^(8w) · generator */
   readonly #table: readonly (readonly WeierstrassPoint<T>[])[];
 
   private constructor(group: PointGroup<T, B>, table: readonly (readonly WeierstrassPoint<T>[])[]) {
-    this.#group = group;
+    this.group = group;
     this.#table = table;
   }
 
@@ -48,13 +48,13 @@ export class FixedBase<T, B extends Uint8Array> {
   ): AsyncGenerator<readonly WeierstrassPoint<T>[]> {
     for (let start = 0; start < scalars.length; start += CHUNK) {
       const points = scalars.slice(start, start + CHUNK).map((scalar) => this.#multiple(scalar));
-      yield normalizeZ(this.#group.Point, points);
+      yield normalizeZ(this.group.Point, points);
       if (pacer.due) await pacer.pause();
     }
   }
 
   #multiple(scalar: bigint): WeierstrassPoint<T> {
-    let sum = this.#group.Point.ZERO;
+    let sum = this.group.Point.ZERO;
     for (let window = 0, rest = scalar; rest > 0n; window++, rest >>= BigInt(WINDOW_BITS)) {
       const digit = Number(rest & BigInt(DIGITS - 1));
       const row = this.#table[window] as readonly WeierstrassPoint<T>[];
