@@ -94,12 +94,7 @@ async function attempt(
   const computed = await stages.span('GPU', () => key.loaded.compute(staged, blinding, run));
   const proof = await stages.span('FINISH', () => key.loaded.finish(computed, run));
   return stages.span('VERIFY', async () => {
-    const verdict = await verify(
-      key.source.verifyingKey,
-      witness.publicInputs,
-      proof,
-      run.signal,
-    );
+    const verdict = await verify(key.source.verifyingKey, witness.publicInputs, proof, run.signal);
     return { proof, valid: verdict.valid, reason: verdict.valid ? '' : verdict.reason };
   });
 }

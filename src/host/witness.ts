@@ -6,7 +6,7 @@ import { type ByteSource, fromBytes, openFile } from '../core/source.ts';
 import { MIB } from '../core/units.ts';
 import { checkCanonical, readWtns } from '../formats/wtns.ts';
 import type { ProvingKeySource } from '../groth16/types.ts';
-import type { FrCanonicalLE } from '../math/curve.ts';
+import type { CurveName, FrCanonicalLE } from '../math/curve.ts';
 import type { WitnessSource } from './protocol.ts';
 
 const INPUT_BYTES_MAX = 64 * MIB;
@@ -14,6 +14,7 @@ const WASM_BYTES_MAX = 512 * MIB;
 
 /** A checked assignment: as many values as the key has wires, each below r, the first of them 1. */
 export interface Witness extends AsyncDisposable {
+  readonly curve: CurveName;
   readonly source: ByteSource;
   /** Where the values begin in `source`. */
   readonly offset: number;
@@ -44,6 +45,7 @@ export async function openWitness(
     await checkCanonical(source, wtns, signal);
     const inputs = await source.read(wtns.offset + 32, 32 * (key.inputCount - 1));
     return {
+      curve: key.curve,
       source,
       offset: wtns.offset,
       values:

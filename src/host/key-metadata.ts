@@ -1,0 +1,39 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { z } from 'zod';
+
+/** What lies beside a key that `setup` made, in `KEYFILE.meta.json`: the key formats have no room for it. */
+const KeyMetadata = z.object({
+  /** SHA-256 of the key this file speaks of, hex. */
+  digest: z.string(),
+  /** Why the key must not be used in production. */
+  insecure: z.string(),
+  origin: z.string(),
+});
+export type KeyMetadata = z.infer<typeof KeyMetadata>;
+
+const ONE_PARTY_KNOWS = 'whoever made this key knows its secrets and can forge proofs';
+
+export const DEVELOPMENT_KEY = `development setup: ${ONE_PARTY_KNOWS}`;
+export const NO_CONTRIBUTIONS = `no contribution to its ceremony: ${ONE_PARTY_KNOWS}`;
+
+export async function writeKeyMetadata(keyPath: string, metadata: KeyMetadata): Promise<void> {
+  await writeFile(metadataPath(keyPath), `${JSON.stringify(metadata, null, 2)}\n`);
+}
+
+/** Undefined where there is none, or where it speaks of another file. */
+export async function readKeyMetadata(
+  keyPath: string,
+  digest: string,
+): Promise<KeyMetadata | undefined> {
+  const text = await readFile(metadataPath(keyPath), 'utf8').catch(() => 'null');
+  try {
+    const { success, data } = KeyMetadata.safeParse(JSON.parse(text));
+    return success && data.digest === digest ? data : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function metadataPath(keyPath: string): string {
+  return `${keyPath}.meta.json`;
+}
