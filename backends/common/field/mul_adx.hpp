@@ -1,0 +1,69 @@
+#pragma once
+
+#include "field/mul_portable.hpp"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define PROOFLINE_HAS_ADX
+
+// The multiplication of mul_portable.hpp with the two carry chains of ADX. MULX, ADCX and ADOX appear only
+// inside assembly, so that no compiler flag is needed and no other function may use them.
+namespace proofline::adx {
+
+#define PROOFLINE_MULX(from, to)                  \
+  "mulxq %[x" #from "], %[lo], %[hi]\n\t"         \
+  "adcxq %[lo], %[t" #from "]\n\t"                \
+  "adoxq %[hi], %[t" #to "]\n\t"
+
+// t += x·k. The sum must fit N + 1 words.
+inline void mac_row(uint64_t (&t)[5], const words<4>& x, uint64_t k) {
+  uint64_t lo, hi;
+  asm("xorl %k[lo], %k[lo]\n\t"  // clears both carries
+      PROOFLINE_MULX(0, 1) PROOFLINE_MULX(1, 2) PROOFLINE_MULX(2, 3) PROOFLINE_MULX(3, 4)
+      "movl $0, %k[lo]\n\t"
+      "adcxq %[lo], %[t4]\n\t"
+      : [t0] "+&r"(t[0]), [t1] "+&r"(t[1]), [t2] "+&r"(t[2]), [t3] "+&r"(t[3]), [t4] "+&r"(t[4]),
+        [lo] "=&r"(lo), [hi] "=&r"(hi)
+      : [x0] "m"(x.w[0]), [x1] "m"(x.w[1]), [x2] "m"(x.w[2]), [x3] "m"(x.w[3]), "d"(k)
+      : "cc");
+}
+
+inline void mac_row(uint64_t (&t)[7], const words<6>& x, uint64_t k) {
+  uint64_t lo, hi;
+  asm("xorl %k[lo], %k[lo]\n\t"
+      PROOFLINE_MULX(0, 1) PROOFLINE_MULX(1, 2) PROOFLINE_MULX(2, 3) PROOFLINE_MULX(3, 4)
+      PROOFLINE_MULX(4, 5) PROOFLINE_MULX(5, 6)
+      "movl $0, %k[lo]\n\t"
+      "adcxq %[lo], %[t6]\n\t"
+      : [t0] "+&r"(t[0]), [t1] "+&r"(t[1]), [t2] "+&r"(t[2]), [t3] "+&r"(t[3]), [t4] "+&r"(t[4]),
+        [t5] "+&r"(t[5]), [t6] "+&r"(t[6]), [lo] "=&r"(lo), [hi] "=&r"(hi)
+      : [x0] "m"(x.w[0]), [x1] "m"(x.w[1]), [x2] "m"(x.w[2]), [x3] "m"(x.w[3]),
+        [x4] "m"(x.w[4]), [x5] "m"(x.w[5]), "d"(k)
+      : "cc");
+}
+
+#undef PROOFLINE_MULX
+
+// r ← a·b·2^(−64N) mod p. `r` may be `a` or `b`. Not inlined: a call costs little beside it, and point
+// formulas stay small enough for the instruction cache.
+template <class P>
+[[gnu::noinline]] void mul(words<P::limbs>& r, const words<P::limbs>& a, const words<P::limbs>& b) {
+  constexpr int N = P::limbs;
+  static constexpr words<N> p = P::modulus();
+  uint64_t t[N + 1] = {};
+#pragma GCC unroll 8
+  for (int i = 0; i < N; i++) {
+    mac_row(t, a, b.w[i]);
+    mac_row(t, p, t[0] * negated_inverse<P>());
+#pragma GCC unroll 8
+    for (int j = 0; j < N; j++) t[j] = t[j + 1];
+    t[N] = 0;
+  }
+  words<N> result;
+#pragma GCC unroll 8
+  for (int j = 0; j < N; j++) result.w[j] = t[j];
+  r = subtract_p_once<P>(result);
+}
+
+}  // namespace proofline::adx
+
+#endif
