@@ -1,0 +1,92 @@
+import type { Micros } from '../core/units.ts';
+import type { EventListener, ProverEvent, Stage } from './events.ts';
+import { edgeOf, identityOf } from './stage-pairs.ts';
+
+/** Stages that a worker of a device does: their lines name it, as GPU_START does. */
+const BY_WORKER: ReadonlySet<Stage> = new Set([
+  'GPU',
+  'H2D',
+  'NTT',
+  'MSM_H',
+  'MSM_L',
+  'MSM_A',
+  'MSM_B_G1',
+  'MSM_B_G2',
+] as const);
+
+interface JobState {
+  readonly kind: string;
+  /** Times of open starts, by identity, latest last. */
+  readonly starts: Map<string, Micros[]>;
+}
+
+/**
+ * Events as the lines that cuzk prints: `TIMELINE,<ms since start>,<EVENT>,<job id>,<detail>`.
+ *
+ *     SYNTH_START  partition=N | kind=K               SYNTH_END  [partition=N,]synth_ms=M
+ *     GPU_QUEUE    partition=N | monolithic           GPU_PICKUP worker=W[,partition=N]
+ *     GPU_START    worker=W[,partition=N]             GPU_END    worker=W[,partition=N],gpu_ms=M
+ *
+ * The other stages have lines of the same two forms, by worker or not. Beyond cuzk, which prints
+ * nothing on failure, the end of a failed stage is printed and ends in `,error=CODE`. Milliseconds
+ * are whole, rounded down.
+ */
+export class TimelineLines {
+  readonly #startedMicros: Micros;
+  readonly #write: (line: string) => void;
+  readonly #jobs = new Map<string, JobState>();
+
+  /** @param write takes one line, without its line feed */
+  constructor(startedMicros: Micros, write: (line: string) => void) {
+    this.#startedMicros = startedMicros;
+    this.#write = write;
+  }
+
+  readonly listener: EventListener = (event) => {
+    const offset = wholeMillis(event.atMicros - this.#startedMicros);
+    const jobId = event.jobId.replace(/\p{Cc}/gu, '?');
+    this.#write(`TIMELINE,${offset},${event.event},${jobId},${this.#detail(event)}`);
+    if (event.event === 'JOB_END') this.#jobs.delete(event.jobId);
+  };
+
+  #detail(event: ProverEvent): string {
+    const { partition, worker = 0, attributes } = event;
+    const edge = edgeOf(event);
+    const part = partition === undefined ? [] : [`partition=${partition}`];
+    if (edge === undefined || BY_WORKER.has(edge.stage)) part.unshift(`worker=${worker}`);
+    if (event.event === 'GPU_QUEUE') return partition === undefined ? 'monolithic' : `${part[1]}`;
+    if (edge === undefined) return part.join(',');
+    const job = this.#jobOf(event);
+    const starts = startsOf(job, identityOf(edge.stage, event));
+    if (edge.edge === 'start') {
+      starts.push(event.atMicros);
+      return part.length === 0 ? `kind=${job.kind}` : part.join(',');
+    }
+    const started = starts.pop();
+    if (started !== undefined) {
+      part.push(`${edge.stage.toLowerCase()}_ms=${wholeMillis(event.atMicros - started)}`);
+    }
+    if (attributes?.error !== undefined) part.push(`error=${attributes.error}`);
+    return part.join(',');
+  }
+
+  #jobOf({ jobId, attributes }: ProverEvent): JobState {
+    const known = this.#jobs.get(jobId);
+    if (known !== undefined) return known;
+    const state: JobState = { kind: String(attributes?.kind ?? 'unknown'), starts: new Map() };
+    this.#jobs.set(jobId, state);
+    return state;
+  }
+}
+
+function startsOf(job: JobState, identity: string): Micros[] {
+  const known = job.starts.get(identity);
+  if (known !== undefined) return known;
+  const starts: Micros[] = [];
+  job.starts.set(identity, starts);
+  return starts;
+}
+
+function wholeMillis(micros: number): number {
+  return Math.max(0, Math.floor(micros / 1000));
+}
