@@ -33,13 +33,11 @@ export async function prove(
   call: Call,
 ): Promise<ProveResult> {
   const stages = new Stages(call, `${params.backend}:${params.device}`);
-  const keyDigest =
-    params.keyDigest ??
-    (await stages.span('SRS_LOAD', () => digestFile(params.keyPath, call.signal)));
-  const request = { ...params, keyDigest };
-  const key = await stages.span('SRS_LOAD', () =>
-    keys.load(request, stages.run(PROGRESS.load, PROGRESS.compute)),
-  );
+  const { key, keyDigest } = await stages.span('SRS_LOAD', async () => {
+    const digest = params.keyDigest ?? (await digestFile(params.keyPath, call.signal));
+    const run = stages.run(PROGRESS.load, PROGRESS.compute);
+    return { keyDigest: digest, key: await keys.load({ ...params, keyDigest: digest }, run) };
+  });
   await using witness = await stages.span('SYNTH', () =>
     openWitness(params.witness, key.source, call.signal),
   );
@@ -64,7 +62,7 @@ export async function prove(
   const second = await stages.span('RECHECK', async () => {
     const recheck = stages.on(`${other}:0`);
     const otherKey = await keys.load(
-      { ...request, backend: other, device: '0' },
+      { ...params, keyDigest, backend: other, device: '0' },
       recheck.run(PROGRESS.load, PROGRESS.compute),
     );
     return attempt(otherKey, witness, blinding, recheck);

@@ -33,7 +33,7 @@ export class HostServer {
     this.#handlers = {
       probe: () => backends.probeAll(),
       prove: (params, call) => prove(params, keys, call),
-      verify: (params) => verify(params),
+      verify: (params, call) => verify(params, call.signal),
       setup: (params, call) => setup(params, call),
       vkey: ({ keyPath }) => verificationKeyOf(keyPath),
       inspect: ({ keyPath }, call) => inspectKey(keyPath, call.signal),
