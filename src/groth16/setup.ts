@@ -61,10 +61,11 @@ export async function setup(
   const occurring = (values: readonly bigint[]): readonly bigint[] =>
     format === 'zkey' ? values : values.filter((value) => value !== 0n);
 
-  const g1 = await FixedBase.create(g1Of(source.curve), pacer);
-  const g2 = await FixedBase.create(g2Of(source.curve), pacer);
   const [a, b] = [occurring(scalars.a), occurring(scalars.b)];
-  const total = h.length + scalars.l.length + a.length + 2 * b.length;
+  const g1Count = h.length + scalars.l.length + a.length + b.length;
+  const total = g1Count + b.length;
+  const g1 = await FixedBase.create(g1Of(source.curve), g1Count, pacer);
+  const g2 = await FixedBase.create(g2Of(source.curve), b.length, pacer);
   let done = 0;
   const written = (count: number): void => {
     done += count;
