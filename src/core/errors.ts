@@ -79,6 +79,13 @@ export const ERRORS = {
     exit: 2,
     text: 'content-type: expected {expected}, got {actual}',
   },
+  ERR_ROUTE_UNKNOWN: {
+    rpc: -32601,
+    http: 404,
+    retry: 'never',
+    exit: 2,
+    text: 'request: expected a path and verb of /openapi.json, or a method of /openrpc.json, got another',
+  },
   ERR_WITNESS_UNSATISFIED: {
     rpc: -32010,
     http: 422,

@@ -1,0 +1,88 @@
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
+import type { Context } from 'hono';
+import { ProverError } from '../core/errors.ts';
+
+/** Bytes of a JSON request body. */
+export const JSON_BODY_BYTES_MAX = 2 * 1024 * 1024;
+
+/** `incoming` is there when the request came over a socket. */
+export interface Env {
+  Bindings: { readonly incoming?: IncomingMessage };
+}
+
+/** The request's body as it arrives, never held whole. */
+export function bodyOf(c: Context<Env>): Readable {
+  const { incoming } = c.env;
+  if (incoming !== undefined) return incoming;
+  const { body } = c.req.raw;
+  return body === null ? Readable.from([]) : Readable.fromWeb(body as ReadableStream<Uint8Array>);
+}
+
+/** The chunks of `stream`; leaving the loop early keeps the connection, so that it can be answered. */
+export function chunksOf(stream: Readable): AsyncIterable<Uint8Array> {
+  return { [Symbol.asyncIterator]: () => stream.iterator({ destroyOnReturn: false }) };
+}
+
+/** @throws ERR_MEDIA_TYPE, ERR_TOO_LARGE, SyntaxError when it is not UTF-8 */
+export async function readJsonText(c: Context<Env>): Promise<string> {
+  requireMediaType(c, 'application/json');
+  checkDeclaredLength(c, JSON_BODY_BYTES_MAX);
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of chunksOf(bodyOf(c))) {
+    bytes += chunk.length;
+    if (bytes > JSON_BODY_BYTES_MAX) throw tooLarge(JSON_BODY_BYTES_MAX);
+    chunks.push(chunk);
+  }
+  return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+}
+
+/** @throws ERR_MEDIA_TYPE, ERR_TOO_LARGE, ERR_PARAMS */
+export async function readJson(c: Context<Env>): Promise<unknown> {
+  const text = await readJsonText(c);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ProverError('ERR_PARAMS', {
+      subject: 'body',
+      expected: 'JSON',
+      actual: 'other text',
+    });
+  }
+}
+
+/** @throws ERR_TOO_LARGE before a body is read that says it is too large */
+export function checkDeclaredLength(c: Context<Env>, limitBytes: number): void {
+  if (Number(c.req.header('content-length') ?? 0) > limitBytes) throw tooLarge(limitBytes);
+}
+
+/** Media type without parameters, lower case; empty without a header. */
+export function mediaTypeOf(c: Context<Env>): string {
+  return (c.req.header('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
+/** @throws ERR_MEDIA_TYPE for another type, another charset than UTF-8 or a compressed body */
+export function requireMediaType(c: Context<Env>, ...expected: readonly string[]): void {
+  const header = c.req.header('content-type') ?? '';
+  const charset = /;\s*charset="?([^";\s]*)/i.exec(header)?.[1]?.toLowerCase() ?? 'utf-8';
+  if (!expected.includes(mediaTypeOf(c)) || charset !== 'utf-8') {
+    throw mediaTypeError(expected.join(' or '), header === '' ? 'none' : 'another type');
+  }
+  refuseEncoding(c);
+}
+
+/** @throws ERR_MEDIA_TYPE for a compressed body, which no route takes */
+export function refuseEncoding(c: Context<Env>): void {
+  const encoding = c.req.header('content-encoding') ?? 'identity';
+  if (encoding !== 'identity') throw mediaTypeError('no content-encoding', 'one');
+}
+
+export function mediaTypeError(expected: string, actual: string): ProverError {
+  return new ProverError('ERR_MEDIA_TYPE', { expected, actual });
+}
+
+function tooLarge(limit: number): ProverError {
+  return new ProverError('ERR_TOO_LARGE', { subject: 'body', limit });
+}

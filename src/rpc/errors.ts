@@ -1,0 +1,32 @@
+import { ERRORS, type ErrorCode, ProverError } from '../core/errors.ts';
+
+/** What a client learns of an error. Internal errors are told by a reference to the log, never by their text. */
+export interface PublicError {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly retry: 'never' | 'later' | 'other-backend';
+  readonly data: Readonly<Record<string, string | number>>;
+}
+
+/** Seconds after which `retry: later` may be tried when the error itself names no time. */
+const RETRY_AFTER_SECONDS = 5;
+
+/** @param reference where the log tells more, shown in place of an internal error's text */
+export function publicError(error: ProverError, reference: string): PublicError {
+  const shown =
+    error.code === 'ERR_INTERNAL'
+      ? new ProverError('ERR_INTERNAL', { reason: `see ${reference} in the log` })
+      : error;
+  const { code, message, data, spec } = shown;
+  return { code, message, retry: spec.retry, data };
+}
+
+export function httpStatus(error: PublicError) {
+  return ERRORS[error.code].http;
+}
+
+/** Headers that go with the error: `Retry-After` where it says later. */
+export function errorHeaders(error: PublicError): Record<string, string> {
+  if (error.retry !== 'later') return {};
+  return { 'retry-after': String(error.data.retryAfterSeconds ?? RETRY_AFTER_SECONDS) };
+}

@@ -1,0 +1,45 @@
+import type { Context, MiddlewareHandler } from 'hono';
+import { ProverError } from '../core/errors.ts';
+
+/** Names by which this machine reaches itself, with any port. */
+const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
+
+/**
+ * Refuses requests that a foreign web page makes a browser send: by DNS rebinding (its own name in Host) or
+ * across sites (its own origin in Origin). Tools that send no Origin pass.
+ */
+export function guardHosts(configured: readonly string[]): MiddlewareHandler {
+  const allowed = new Set([...LOOPBACK, ...configured.map((name) => name.toLowerCase())]);
+  return async (c, next) => {
+    if (!allowed.has(nameOf(`http://${hostOf(c)}`) ?? '')) throw forbidden('host');
+    const origin = c.req.header('origin');
+    if (origin !== undefined && !allowed.has(nameOf(origin) ?? '')) throw forbidden('origin');
+    await next();
+  };
+}
+
+/** Headers for every answer: nothing here is a page, and nothing is to be kept by a cache. */
+export const securityHeaders: MiddlewareHandler = async (c, next) => {
+  await next();
+  c.header('x-content-type-options', 'nosniff');
+  c.header('cache-control', 'no-store');
+  c.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'");
+  c.header('cross-origin-resource-policy', 'same-origin');
+  c.header('referrer-policy', 'no-referrer');
+};
+
+/** Without a socket, as in tests, a request has no Host header but the name in its URL. */
+function hostOf(c: Context): string {
+  return c.req.header('host') ?? new URL(c.req.url).host;
+}
+
+/** Host name of an http or https origin that is nothing more than an origin. */
+function nameOf(origin: string): string | undefined {
+  const match = /^https?:\/\/([a-z0-9.-]+|\[[0-9a-f:.]+\])(:\d{1,5})?$/i.exec(origin);
+  return match?.[1]?.toLowerCase();
+}
+
+function forbidden(subject: string): ProverError {
+  const expected = 'a name of this service (127.0.0.1, localhost, [::1] or a configured one)';
+  return new ProverError('ERR_FORBIDDEN', { subject, expected, actual: 'another' });
+}

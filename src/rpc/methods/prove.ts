@@ -1,0 +1,53 @@
+import { z } from '@hono/zod-openapi';
+import type { Call } from '../context.ts';
+import { jobResult, jobView } from '../job-view.ts';
+import { defineMethod } from '../method.ts';
+import { Backend, INLINE_PAYLOAD_BYTES_MAX, JobView, KeyName, Payload } from '../schemas.ts';
+
+export const ProveParams = z
+  .strictObject({
+    kind: z.literal('circom').describe('What is proved: a circom witness against a zkey'),
+    key: KeyName,
+    payload: Payload,
+    backend: Backend.optional().describe('Default: the fastest that works here'),
+    wait: z.boolean().default(false).describe('Answer with the result instead of the job'),
+  })
+  .openapi('ProveParams');
+
+export const prove = defineMethod({
+  summary: 'Submit a proof: answers the job at once or, with `wait`, its result',
+  params: ProveParams,
+  result: JobView,
+  errors: [
+    'ERR_KEY_UNKNOWN',
+    'ERR_PAYLOAD_UNKNOWN',
+    'ERR_TOO_LARGE',
+    'ERR_BACKEND_UNAVAILABLE',
+    'ERR_QUEUE_FULL',
+    'ERR_SHUTTING_DOWN',
+    'ERR_FORMAT',
+    'ERR_WITNESS_UNSATISFIED',
+    'ERR_BACKEND_FAULT',
+    'ERR_HOST_CRASHED',
+    'ERR_DEVICE_OUT_OF_MEMORY',
+    'ERR_CANCELLED',
+    'ERR_JOB_STATE',
+  ],
+  async run({ kind, key, payload, backend, wait }, call) {
+    const { jobs } = call.services;
+    const sha256 = 'sha256' in payload ? payload.sha256 : await store(payload.base64, call);
+    const job = await jobs.submit(
+      { kind, key, payload: sha256, ...(backend !== undefined && { backend }) },
+      call.traceparent === undefined ? {} : { traceparent: call.traceparent },
+    );
+    if (!wait) return jobView(job, call);
+    return jobResult(await jobs.settled(job.id, call.signal), call);
+  },
+});
+
+async function store(base64: string, { services }: Call): Promise<string> {
+  async function* body() {
+    yield Buffer.from(base64, 'base64');
+  }
+  return (await services.payloads.put(body(), INLINE_PAYLOAD_BYTES_MAX)).sha256;
+}

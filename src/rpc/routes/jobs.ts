@@ -1,0 +1,109 @@
+import { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import type { Timeline } from '../../trace/timeline.ts';
+import { drawWaterfall } from '../../trace/waterfall.ts';
+import type { Env } from '../body.ts';
+import { jobSummary } from '../job-view.ts';
+import type { Method } from '../method.ts';
+import { cancel } from '../methods/cancel.ts';
+import { result } from '../methods/result.ts';
+import { status } from '../methods/status.ts';
+import { TimelineView, timeline } from '../methods/timeline.ts';
+import { callOf, json, type Route, responses } from '../route.ts';
+import { JobId, JobSummary, JobView, SnarkjsProof } from '../schemas.ts';
+
+const JOBS_LISTED = 100;
+
+const request = { params: z.object({ job_id: JobId }) };
+
+export const jobsRoute: Route = {
+  config: {
+    method: 'get',
+    path: '/v1/jobs',
+    summary: `The newest ${JOBS_LISTED} jobs, newest first, without their proofs`,
+    responses: { 200: json('Jobs', z.object({ jobs: z.array(JobSummary) })) },
+  },
+  handle: (c, { services }) => c.json({ jobs: services.jobs.list(JOBS_LISTED).map(jobSummary) }),
+};
+
+export const jobRoute: Route = {
+  config: {
+    method: 'get',
+    path: '/v1/jobs/{job_id}',
+    summary: 'How a job does, with its proof once it is completed',
+    request,
+    responses: responses({ 200: json('The job', JobView) }, ['ERR_PARAMS', ...status.errors]),
+  },
+  handle: async (c, context) => c.json(await status.invoke(idOf(c), callOf(c, context))),
+};
+
+export const cancelRoute: Route = {
+  config: {
+    method: 'post',
+    path: '/v1/jobs/{job_id}/cancel',
+    summary: cancel.summary,
+    request,
+    responses: responses({ 200: json('The job', JobView) }, ['ERR_PARAMS', ...cancel.errors]),
+  },
+  handle: async (c, context) => c.json(await cancel.invoke(idOf(c), callOf(c, context))),
+};
+
+/** A part of the result, as a file of the bytes that snarkjs writes. */
+function resultFile(name: 'proof' | 'public', schema: z.ZodType): Route {
+  return {
+    config: {
+      method: 'get',
+      path: `/v1/jobs/{job_id}/${name}.json`,
+      summary: `The file ${name}.json of snarkjs`,
+      request,
+      responses: responses({ 200: json('The file', schema) }, ['ERR_PARAMS', ...result.errors]),
+    },
+    async handle(c, context) {
+      const job = await result.invoke(idOf(c), callOf(c, context));
+      return c.body(snarkjsText(job[name]), 200, { 'content-type': 'application/json' });
+    },
+  };
+}
+
+/** One space a level, and an empty array on two lines: bfj's form, which snarkjs writes. */
+function snarkjsText(value: unknown): string {
+  return JSON.stringify(value, null, 1).replace(/^\[\]$/, '[\n]');
+}
+
+export const proofRoute = resultFile('proof', SnarkjsProof);
+export const publicRoute = resultFile('public', z.array(z.string()));
+
+export const timelineRoute: Route = {
+  config: {
+    method: 'get',
+    path: '/v1/jobs/{job_id}/timeline',
+    summary: `${timeline.summary}; as a waterfall with \`Accept: text/plain\``,
+    request,
+    responses: responses(
+      {
+        200: {
+          description: 'The timeline',
+          content: {
+            'application/json': { schema: TimelineView },
+            'text/plain': { schema: z.string() },
+          },
+        },
+      },
+      ['ERR_PARAMS', ...timeline.errors],
+    ),
+  },
+  async handle(c, context) {
+    const view = await timeline.invoke(idOf(c), callOf(c, context));
+    return prefersText(c) ? c.text(drawWaterfall(view as Timeline)) : c.json(view);
+  },
+};
+
+function idOf(c: Context<Env>): Parameters<Method['invoke']>[0] {
+  return { job_id: c.req.param('job_id') };
+}
+
+/** text/plain is asked for by name, and JSON is not. */
+function prefersText(c: Context<Env>): boolean {
+  const accept = c.req.header('accept') ?? '';
+  return /\btext\/plain\b/.test(accept) && !/\bapplication\/json\b/.test(accept);
+}

@@ -1,0 +1,130 @@
+import { z } from '@hono/zod-openapi';
+import { ERRORS, type ErrorCode } from '../core/errors.ts';
+import { MIB } from '../core/units.ts';
+import { JOB_STATES, type JobRequest } from '../jobs/job.ts';
+
+/** Bytes of a payload inside a request, decoded. Larger ones are uploaded first. */
+export const INLINE_PAYLOAD_BYTES_MAX = MIB;
+/** Nesting of client-given JSON objects; snarkjs's own need five. */
+const JSON_DEPTH_MAX = 8;
+
+type Backend = NonNullable<JobRequest['backend']>;
+const BACKENDS: { readonly [B in Backend]: B } = {
+  cuda: 'cuda',
+  cpu: 'cpu',
+  'cpu-reference': 'cpu-reference',
+  webgpu: 'webgpu',
+};
+
+export const Backend = z.enum(BACKENDS).describe('Backend that makes the proof');
+
+export const KeyName = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, 'expected a name or SHA-256 of a stored key')
+  .describe('Name or SHA-256 of a stored key');
+
+export const Sha256 = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/, 'expected 64 lower-case hex digits')
+  .describe('SHA-256 of an uploaded payload');
+
+export const JobId = z
+  .string()
+  .regex(/^[\w.:-]{1,128}$/, 'expected a job id')
+  .describe('Id of a job');
+
+/** Characters of base64 that hold INLINE_PAYLOAD_BYTES_MAX bytes. */
+const INLINE_BASE64_MAX = Math.ceil(INLINE_PAYLOAD_BYTES_MAX / 3) * 4;
+
+export const Payload = z
+  .union(
+    [
+      z.strictObject({ sha256: Sha256 }),
+      z.strictObject({
+        base64: z
+          .base64('expected standard base64 with padding')
+          .max(INLINE_BASE64_MAX, 'expected at most 1 MiB once decoded'),
+      }),
+    ],
+    { error: 'expected either {sha256} or {base64}' },
+  )
+  .describe('Witness (.wtns): the digest of an upload, or the bytes themselves up to 1 MiB');
+
+/** A JSON object that a device host checks further; here only its depth is bounded. */
+export const ForeignJson = z
+  .looseObject({})
+  .refine((value) => isShallow(value), `expected at most ${JSON_DEPTH_MAX} levels`);
+
+export const ErrorView = z
+  .object({
+    code: z.enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]),
+    message: z.string(),
+    retry: z.enum(['never', 'later', 'other-backend']),
+    data: z.record(z.string(), z.union([z.string(), z.number()])),
+  })
+  .openapi('Error');
+
+const Decimal = z.string();
+const PointG1 = z.tuple([Decimal, Decimal, Decimal]).readonly();
+const Pair = z.tuple([Decimal, Decimal]).readonly();
+
+export const SnarkjsProof = z
+  .object({
+    pi_a: PointG1,
+    pi_b: z.tuple([Pair, Pair, Pair]).readonly(),
+    pi_c: PointG1,
+    protocol: z.literal('groth16'),
+    curve: z.enum(['bn128', 'bls12381']),
+  })
+  .describe("Groth16 proof in snarkjs's form")
+  .openapi('Proof');
+
+/** ISO 8601, UTC. */
+export const Instant = z.string().meta({ format: 'date-time' });
+
+const JobSummaryFields = {
+  job_id: JobId,
+  kind: z.literal('circom'),
+  state: z.enum(JOB_STATES),
+  progress: z.number().min(0).max(1).describe('Share done'),
+  key: KeyName,
+  submitted_at: Instant,
+  started_at: Instant.optional(),
+  ended_at: Instant.optional(),
+  trace_id: z.string().describe('W3C trace id'),
+  key_digest: z.string().optional().describe('SHA-256 of the key file'),
+  backend: Backend.optional().describe('Backend that made the proof'),
+  device: z.string().optional(),
+  attempts: z.int().optional().describe('Times a proof was computed'),
+  fallback_reason: z.string().optional().describe('Why not the first choice of backend'),
+  verified: z.literal(true).optional().describe('Always true: nothing else is returned'),
+  error: ErrorView.optional().describe('In state failed'),
+};
+
+export const JobSummary = z.object(JobSummaryFields).openapi('JobSummary');
+
+export const JobView = z
+  .object({
+    ...JobSummaryFields,
+    proof: SnarkjsProof.optional().describe('In state completed'),
+    public: z.array(z.string()).optional().describe('Public inputs, decimal'),
+    timings: z
+      .record(z.string(), z.number().nonnegative())
+      .optional()
+      .describe('Milliseconds: total_ms, and <stage>_ms for each stage that ended'),
+  })
+  .openapi('Job');
+
+/** Whether no value lies deeper than JSON_DEPTH_MAX, found without recursion. */
+function isShallow(value: object): boolean {
+  let level: object[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth === JSON_DEPTH_MAX) return false;
+    level = level.flatMap((parent) =>
+      Object.values(parent).filter(
+        (child): child is object => child !== null && typeof child === 'object',
+      ),
+    );
+  }
+  return true;
+}
