@@ -46,11 +46,11 @@ const CURVE_NAMES: Readonly<Record<CurveName, SnarkjsCurve>> = {
   bn254: 'bn128',
   'bls12-381': 'bls12381',
 };
-const SPELLINGS: Readonly<Record<string, CurveName>> = {
-  bn128: 'bn254',
-  bn254: 'bn254',
-  bls12381: 'bls12-381',
-};
+const SPELLINGS: ReadonlyMap<string, CurveName> = new Map([
+  ['bn128', 'bn254'],
+  ['bn254', 'bn254'],
+  ['bls12381', 'bls12-381'],
+]);
 
 /** The value of a JSON file. @throws ERR_FORMAT, ERR_TOO_LARGE */
 export async function readJson(source: ByteSource): Promise<unknown> {
@@ -264,7 +264,7 @@ function parseCurve(
 ): CurveName | undefined {
   if (object.curve === undefined) return undefined;
   const name = describeName(object.curve);
-  const curve = SPELLINGS[name.toLowerCase().replaceAll('-', '')];
+  const curve = SPELLINGS.get(name.toLowerCase().replaceAll('-', ''));
   if (curve !== undefined) return curve;
   throw formatError(`${subject}: curve`, 'bn128 or bls12381', name);
 }
