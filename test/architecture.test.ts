@@ -35,6 +35,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'all'>> = {
   'src/pipeline/': ['src/host/', 'src/keys/', 'src/backend/', 'src/core/', 'src/telemetry/'],
   'src/jobs/': ['src/pipeline/', 'src/core/', 'src/telemetry/'],
   'src/trace/': ['src/core/', 'src/telemetry/'],
+  'src/client/': ['src/core/'],
   'src/rpc/': ['src/jobs/', 'src/keys/', 'src/trace/', 'src/core/', 'src/telemetry/'],
   'backends/cpu-reference/': [
     'src/backend/',

@@ -156,6 +156,7 @@ export const ERRORS = {
     exit: 3,
     text: 'service: expected a running service, got one that is shutting down',
   },
+  ERR_LISTEN: { rpc: -32034, http: 500, retry: 'never', exit: 3, text: '{address}: {reason}' },
   ERR_UNREACHABLE: { rpc: -32033, http: 503, retry: 'later', exit: 3, text: '{url}: {reason}' },
   ERR_INTERNAL: {
     rpc: -32603,

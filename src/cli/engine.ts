@@ -1,0 +1,86 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { toProverError } from '../core/errors.ts';
+import { nowMicros } from '../core/units.ts';
+import type { SetupParams } from '../host/protocol.ts';
+import type { Pipeline } from '../pipeline/pipeline.ts';
+import type { AttributeValue, EventName, EventStream, ProverEvent } from '../telemetry/events.ts';
+import { timelineOf } from '../trace/timeline.ts';
+import { timingsOf } from '../trace/timings.ts';
+import type { CallHooks, Engine, ProveInput, ProveReport, VerifyInput } from './wiring.ts';
+
+/** The prover of a command: jobs that live as long as the command does. */
+export class LocalEngine implements Engine {
+  readonly #pipeline: Pipeline;
+  readonly #events: EventStream;
+  readonly #close: () => Promise<void>;
+
+  /** @param close what ends with the engine, besides the pipeline */
+  constructor(pipeline: Pipeline, events: EventStream, close: () => Promise<void>) {
+    this.#pipeline = pipeline;
+    this.#events = events;
+    this.#close = close;
+  }
+
+  async prove(input: ProveInput, hooks: CallHooks): Promise<ProveReport> {
+    const jobId = randomUUID();
+    const events: ProverEvent[] = [];
+    const record = (event: ProverEvent): void => {
+      events.push(event);
+      this.#events.emit(event);
+      hooks.onEvent?.(event);
+    };
+    const emit = (event: EventName, attributes: Record<string, AttributeValue>): void =>
+      record({ atMicros: nowMicros(), event, jobId, attributes });
+    emit('JOB_START', { kind: 'circom', traceId: randomBytes(16).toString('hex') });
+    try {
+      const outcome = await this.#pipeline.prove(
+        {
+          jobId,
+          keyPath: input.key,
+          witness: input.witness,
+          ...(input.r1csPath !== undefined && { r1csPath: input.r1csPath }),
+          ...(input.backend !== undefined && { backend: input.backend }),
+        },
+        {
+          signal: hooks.signal,
+          started() {},
+          event: record,
+          progress: (share) => hooks.onProgress?.(share),
+        },
+      );
+      emit('JOB_END', { state: 'completed' });
+      return {
+        ...outcome,
+        jobId,
+        timeline: timelineOf(jobId, events),
+        timings: timingsOf(events),
+      };
+    } catch (thrown) {
+      const { code } = toProverError(thrown);
+      const state = code === 'ERR_CANCELLED' ? 'cancelled' : 'failed';
+      emit('JOB_END', { state, error: code });
+      throw thrown;
+    }
+  }
+
+  verify({ key, ...rest }: VerifyInput, { signal }: CallHooks) {
+    return this.#pipeline.verify({ ...rest, ...(key !== undefined && { keyPath: key }) }, signal);
+  }
+
+  setup(params: SetupParams, { signal, onProgress = () => {} }: CallHooks) {
+    return this.#pipeline.setup(params, signal, onProgress);
+  }
+
+  vkey(keyPath: string) {
+    return this.#pipeline.verificationKey(keyPath);
+  }
+
+  probe() {
+    return this.#pipeline.probe();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pipeline.close();
+    await this.#close();
+  }
+}

@@ -1,0 +1,30 @@
+import type { ErrorCode } from '../core/errors.ts';
+
+/** What to do next, by error code: the second thing a person wants to know. */
+export const HINTS: Readonly<Record<ErrorCode, string>> = {
+  ERR_PARAMS: 'see `proofline help COMMAND` for what the command takes',
+  ERR_FORMAT: 'check that each option names the file it asks for and that the file is whole',
+  ERR_FILE: 'check the path and its permissions',
+  ERR_KEY_UNKNOWN: 'put the key into the `keys` folder of the data folder, or check its name',
+  ERR_PAYLOAD_UNKNOWN: 'upload the witness again: unused payloads are removed after a while',
+  ERR_TOO_LARGE: 'check that this is the file you mean; PROOFLINE_UPLOAD_LIMIT bounds uploads',
+  ERR_JOB_UNKNOWN: 'check the id; the service forgets old jobs and, when it restarts, all of them',
+  ERR_JOB_STATE: 'ask for the state of the job and try again once it has settled',
+  ERR_FORBIDDEN: 'use the address that the service printed when it started',
+  ERR_MEDIA_TYPE: 'send the content type that the message names',
+  ERR_ROUTE_UNKNOWN: 'check that --server is the address of a proofline service of this version',
+  ERR_WITNESS_UNSATISFIED:
+    'run again with --r1cs to name the first constraint that does not hold, or recompute the witness',
+  ERR_CONSTRAINT_UNSATISFIED: 'recompute the witness with the wasm of the same build of the circuit',
+  ERR_WITNESS_CALCULATION: 'check the names and values in the input file against the circuit',
+  ERR_DEVICE_OUT_OF_MEMORY: 'wait for other work on the device, or choose another --backend',
+  ERR_BACKEND_UNAVAILABLE: 'run `proofline doctor`, or leave out --backend to take what works',
+  ERR_BACKEND_FAULT: 'prove with another --backend and check the device for faults',
+  ERR_HOST_CRASHED: 'run `proofline doctor`; if memory is short, free some and try again',
+  ERR_CANCELLED: 'nothing was written; run the command again to start over',
+  ERR_QUEUE_FULL: 'wait as long as the message says, then try again',
+  ERR_SHUTTING_DOWN: 'wait until the service is up again, then try again',
+  ERR_LISTEN: 'stop what uses the address, or choose another with --listen or PROOFLINE_LISTEN',
+  ERR_UNREACHABLE: 'check that the service runs (`proofline serve`) and that --server is its address',
+  ERR_INTERNAL: 'this is a defect of proofline: report the command, the version and this message',
+};

@@ -1,0 +1,124 @@
+#!/usr/bin/env node
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createAdaptorServer } from '@hono/node-server';
+import packageJson from '../package.json' with { type: 'json' };
+import { LocalEngine } from './cli/engine.ts';
+import { processIo } from './cli/io.ts';
+import { inspectMachine } from './cli/machine.ts';
+import { run } from './cli/program.ts';
+import { RemoteProver } from './cli/remote.ts';
+import type { Engine, RunningServer, Wiring } from './cli/wiring.ts';
+import { type Config, loadConfig } from './config.ts';
+import { ProverError } from './core/errors.ts';
+import { nowMicros } from './core/units.ts';
+import { HostClient } from './host/client.ts';
+import { MemoryJobStore } from './jobs/memory-store.ts';
+import { PayloadFolder } from './jobs/payloads.ts';
+import { Jobs } from './jobs/service.ts';
+import { KeyFolder } from './keys/catalog.ts';
+import { Pipeline } from './pipeline/pipeline.ts';
+import { createApp } from './rpc/app.ts';
+import { EventStream } from './telemetry/events.ts';
+import { startTracing } from './telemetry/otel.ts';
+import { TimelineLines } from './telemetry/timeline-lines.ts';
+
+const { version } = packageJson;
+const HOST_ENTRY = fileURLToPath(new URL('./host.js', import.meta.url));
+
+const wiring: Wiring = {
+  version,
+  config: (flags) => loadConfig(flags),
+  openEngine: async (flags) => openEngine(loadConfig(flags)),
+  connectServer: async (url) => new RemoteProver(url),
+  startServer: async (flags) => startServer(loadConfig(flags)),
+  inspectMachine,
+};
+
+async function openEngine(config: Config): Promise<Engine> {
+  const events = new EventStream();
+  return new LocalEngine(createPipeline(config), events, await trace(config, events));
+}
+
+async function startServer(config: Config): Promise<RunningServer> {
+  const events = new EventStream();
+  const endTracing = await trace(config, events);
+  if (config.timelineLines) {
+    const lines = new TimelineLines(nowMicros(), (line) => process.stderr.write(`${line}\n`));
+    events.subscribe(lines.listener);
+  }
+  const pipeline = createPipeline(config);
+  const keys = new KeyFolder(join(config.dataDir, 'keys'), (path) => pipeline.inspect(path));
+  const payloads = new PayloadFolder(join(config.dataDir, 'payloads'), (sha256) =>
+    jobs.needsPayload(sha256),
+  );
+  const jobs = new Jobs({
+    store: new MemoryJobStore(config.jobsKept),
+    pipeline,
+    payloads,
+    events,
+    queueLimit: config.queueLimit,
+    findKey: (nameOrDigest) => keys.resolve(nameOrDigest),
+  });
+  const shutdown = new AbortController();
+  const app = createApp(
+    { jobs, payloads, keys, events },
+    {
+      version,
+      shutdown: shutdown.signal,
+      uploadLimitBytes: config.uploadLimitBytes,
+      onInternalError: (error, reference) => console.error(`internal error ${reference}:`, error),
+    },
+  );
+  const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+  try {
+    const url = await listen(server, config.listen);
+    await pipeline.probe();
+    return {
+      url,
+      async stop() {
+        shutdown.abort();
+        server.close();
+        await jobs.close();
+        server.closeAllConnections();
+        await pipeline.close();
+        await endTracing();
+      },
+    };
+  } catch (thrown) {
+    server.close();
+    await pipeline.close();
+    await endTracing();
+    throw thrown;
+  }
+}
+
+function createPipeline({ threads }: Config): Pipeline {
+  return new Pipeline({ createHost: (device) => new HostClient(device, HOST_ENTRY), threads });
+}
+
+/** Exports traces where that was asked for. @returns what ends it */
+async function trace(config: Config, events: EventStream): Promise<() => Promise<void>> {
+  if (!config.telemetryExport) return async () => {};
+  const tracing = await startTracing({ version, warn: (line) => console.error(line) });
+  events.subscribe(tracing.listener);
+  return () => tracing.shutdown();
+}
+
+/** @returns the URL that the server answers at. @throws ERR_LISTEN */
+async function listen(server: Server, address: string): Promise<string> {
+  const [, host, port] = /^(.*):(\d+)$/.exec(address) as unknown as [string, string, string];
+  server.listen(Number(port), host.replace(/[[\]]/g, ''));
+  try {
+    await once(server, 'listening');
+  } catch (cause) {
+    const reason = (cause as NodeJS.ErrnoException).code ?? 'cannot be listened at';
+    throw new ProverError('ERR_LISTEN', { address, reason }, cause);
+  }
+  return `http://${host}:${(server.address() as AddressInfo).port}`;
+}
+
+process.exitCode = await run(process.argv.slice(2), wiring, processIo());
