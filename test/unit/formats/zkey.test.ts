@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { zKey } from 'snarkjs';
+import { afterAll, describe, expect, it } from 'vitest';
 import { viewOf } from '../../../src/core/bytes.ts';
 import { fromBytes, openFile } from '../../../src/core/source.ts';
 import { INPUTS_MAX } from '../../../src/formats/limits.ts';
@@ -8,6 +9,7 @@ import { readZkey } from '../../../src/formats/zkey.ts';
 import { readCoefficients } from '../../../src/groth16/coefficient-rows.ts';
 import { type CurveName, curveOf } from '../../../src/math/curve.ts';
 import { checkPoint, g1Of, g2Of, pointFromForm } from '../../../src/math/points.ts';
+import { endSnarkjs } from '../../support/end-snarkjs.ts';
 import { vector } from '../../support/shared.ts';
 import {
   appendSection,
@@ -20,6 +22,8 @@ import {
   watched,
   withU32,
 } from './samples.ts';
+
+afterAll(endSnarkjs);
 
 const CURVES: readonly CurveName[] = ['bn254', 'bls12-381'];
 const read = (bytes: Uint8Array) => readZkey(fromBytes('k.zkey', bytes), '/keys/k.zkey');
@@ -68,15 +72,10 @@ describe.each(CURVES)('zkey of %s', (curve) => {
   });
 
   it('is read by snarkjs, which finds the same verifying key', async () => {
-    const { zKey } = await import('snarkjs');
     const bytes = await sampleZkey(curve);
     const { key } = await read(bytes);
     const exported = await zKey.exportVerificationKey({ type: 'mem', data: bytes });
     expect(exported).toEqual(writeVerificationKey(key.verifyingKey));
-    const name = curve === 'bn254' ? 'curve_bn128' : 'curve_bls12381';
-    await (globalThis as unknown as Record<string, { terminate(): Promise<void> }>)[
-      name
-    ]?.terminate();
   });
 
   it('refuses a truncation at every section border, and around it', async () => {
