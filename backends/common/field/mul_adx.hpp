@@ -5,6 +5,11 @@
 #if defined(__x86_64__) && defined(__GNUC__)
 #define PROOFLINE_HAS_ADX
 
+#ifdef __NVCC__
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 550, 1675  // outputs of assembly that only clobber; GCC's unroll pragma
+#endif
+
 // The multiplication of mul_portable.hpp with the two carry chains of ADX. MULX, ADCX and ADOX appear only
 // inside assembly, so that no compiler flag is needed and no other function may use them.
 namespace proofline::adx {
@@ -66,4 +71,7 @@ template <class P>
 
 }  // namespace proofline::adx
 
+#ifdef __NVCC__
+#pragma nv_diagnostic pop
+#endif
 #endif
