@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { concatBytes, fromHex, toHex, viewOf } from '../../../src/core/bytes.ts';
-import { fromBytes, openFile } from '../../../src/core/source.ts';
+import { type ByteSource, fromBytes, openFile } from '../../../src/core/source.ts';
 import {
   PROOF_BYTES,
   readParameters,
@@ -149,6 +149,71 @@ describe('bellman parameters', () => {
     ] as const) {
       expect(await refusal(readKey(await write(counts)))).toContain(text);
     }
+  });
+});
+
+/** Circuit, whose golden key has its inputs; points of h, l, a, b; bytes. From the published v28 files. */
+const PUBLISHED: readonly [string, string, number, number, number, number, number][] = [
+  ['PoRep 2KiB', 'porep', 4194303, 2685673, 2674948, 685522, 1114707768],
+  ['PoRep 8MiB', 'porep', 4194303, 3842449, 3815036, 1011290, 1429027896],
+  ['PoRep 512MiB', 'porep', 8388607, 4420837, 4385080, 1174174, 1988841144],
+  ['Winning 2KiB', 'winning', 131071, 91674, 69433, 66793, 47299128],
+  ['Winning 8MiB', 'winning', 262143, 233442, 176881, 169489, 113383224],
+  ['Winning 512MiB', 'winning', 524287, 304326, 230605, 220837, 165299640],
+  ['Winning 32GiB', 'winning', 524287, 375210, 284329, 272185, 192050232],
+  ['Winning 64GiB', 'winning', 524287, 396000, 299971, 287695, 200014584],
+  ['Window 2KiB', 'window', 32767, 22128, 16793, 16029, 11501496],
+  ['Window 8MiB', 'window', 65535, 65088, 49353, 47149, 30859704],
+  ['Window 512MiB', 'window', 131071, 86568, 65633, 62709, 45257400],
+  ['Update 2KiB', 'snap', 2097151, 1703569, 1697194, 444404, 655789464],
+  ['Update 8MiB', 'snap', 16777215, 9998039, 9981020, 2567922, 4268165208],
+  ['Update 512MiB', 'snap', 67108863, 57401314, 57212322, 14916880, 21741422712],
+  ['Update 32GiB', 'snap', 134217727, 80978488, 80743586, 20983608, 34453501368],
+  ['Update 64GiB', 'snap', 134217727, 84931220, 84682730, 22012684, 35507495352],
+];
+
+/** A file of zeros, however large, except for what `parts` puts at its offsets. */
+function sparse(size: number, parts: ReadonlyMap<number, Uint8Array>): ByteSource {
+  return {
+    name: 'k.params',
+    size,
+    async read(offset, length) {
+      const bytes = new Uint8Array(length);
+      for (const [start, part] of parts) {
+        if (start >= offset && start + part.length <= offset + length)
+          bytes.set(part, start - offset);
+        else if (offset >= start && offset + length <= start + part.length) {
+          bytes.set(part.subarray(offset - start, offset - start + length));
+        }
+      }
+      return bytes;
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+describe('bellman parameters of published sizes', () => {
+  it.each(PUBLISHED)('%s', async (_, name, h, l, a, b, size) => {
+    const head = load(golden(`${name}-2kib.vk`));
+    const parts = new Map<number, Uint8Array>([[0, head]]);
+    let at = head.length;
+    for (const [count, pointBytes] of [
+      [h, 96],
+      [l, 96],
+      [a, 96],
+      [b, 96],
+      [b, 192],
+    ] as const) {
+      parts.set(at, withU32(new Uint8Array(4), 0, count, false));
+      at += 4 + count * pointBytes;
+    }
+    expect(at).toBe(size);
+    const key = await readParameters(sparse(size, parts), '/k.params');
+    expect(key).toMatchObject({ h: { count: h }, l: { count: l }, a: { count: a } });
+    expect([key.bG1.count, key.bG2.count, 2 ** key.logN - 1]).toEqual([b, b, h]);
+    expect(key.bG2.slice.offset + key.bG2.slice.length).toBe(size);
+    await refusal(readParameters(sparse(size - 1, parts), '/k.params'));
+    await refusal(readParameters(sparse(size + 1, parts), '/k.params'));
   });
 });
 
