@@ -2,7 +2,7 @@ import type { ErrorCode } from '../core/errors.ts';
 
 /** What to do next, by error code: the second thing a person wants to know. */
 export const HINTS: Readonly<Record<ErrorCode, string>> = {
-  ERR_PARAMS: 'see `proofline help COMMAND` for what the command takes',
+  ERR_PARAMS: 'run the command with --help to see what it takes',
   ERR_FORMAT: 'check that each option names the file it asks for and that the file is whole',
   ERR_FILE: 'check the path and its permissions',
   ERR_KEY_UNKNOWN: 'put the key into the `keys` folder of the data folder, or check its name',
@@ -14,8 +14,9 @@ export const HINTS: Readonly<Record<ErrorCode, string>> = {
   ERR_MEDIA_TYPE: 'send the content type that the message names',
   ERR_ROUTE_UNKNOWN: 'check that --server is the address of a proofline service of this version',
   ERR_WITNESS_UNSATISFIED:
-    'run again with --r1cs to name the first constraint that does not hold, or recompute the witness',
-  ERR_CONSTRAINT_UNSATISFIED: 'recompute the witness with the wasm of the same build of the circuit',
+    'run again with --r1cs to name the first constraint that fails, or recompute the witness',
+  ERR_CONSTRAINT_UNSATISFIED:
+    'recompute the witness with the wasm of the same build of the circuit',
   ERR_WITNESS_CALCULATION: 'check the names and values in the input file against the circuit',
   ERR_DEVICE_OUT_OF_MEMORY: 'wait for other work on the device, or choose another --backend',
   ERR_BACKEND_UNAVAILABLE: 'run `proofline doctor`, or leave out --backend to take what works',
@@ -25,6 +26,7 @@ export const HINTS: Readonly<Record<ErrorCode, string>> = {
   ERR_QUEUE_FULL: 'wait as long as the message says, then try again',
   ERR_SHUTTING_DOWN: 'wait until the service is up again, then try again',
   ERR_LISTEN: 'stop what uses the address, or choose another with --listen or PROOFLINE_LISTEN',
-  ERR_UNREACHABLE: 'check that the service runs (`proofline serve`) and that --server is its address',
+  ERR_UNREACHABLE:
+    'check that the service runs (`proofline serve`) and that --server is its address',
   ERR_INTERNAL: 'this is a defect of proofline: report the command, the version and this message',
 };

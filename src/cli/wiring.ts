@@ -1,0 +1,90 @@
+import type { BackendName } from '../backend/backend.ts';
+import type { Config, SETTINGS } from '../config.ts';
+import type { SnarkjsVerificationKey } from '../formats/snarkjs-json.ts';
+import type { ProbedBackend, SetupParams, SetupResult, WitnessSource } from '../host/protocol.ts';
+import type { ProveOutcome, VerifyOutcome } from '../pipeline/pipeline.ts';
+import type { ProverEvent } from '../telemetry/events.ts';
+import type { Timeline } from '../trace/timeline.ts';
+import type { Timings } from '../trace/timings.ts';
+import type { MachineFacts } from './machine.ts';
+
+/** Settings given on the command line, as text: `loadConfig` checks them. */
+export type Flags = Partial<Record<keyof typeof SETTINGS, string>>;
+
+/**
+ * What the commands need of the rest of the program; `main.ts` supplies it. Everything may throw
+ * ProverError, and nothing is built before a command asks for it.
+ */
+export interface Wiring {
+  readonly version: string;
+  /** @throws ERR_PARAMS naming the setting */
+  config(flags?: Flags): Config;
+  /** A prover inside this process's device hosts. */
+  openEngine(flags: Flags): Promise<Engine>;
+  /**
+   * @param url of a running service, for example `http://127.0.0.1:9830`. @throws ERR_UNREACHABLE
+   */
+  connectServer(url: string): Promise<RemoteServer>;
+  /** Resolves once the service listens. */
+  startServer(flags: Flags): Promise<RunningServer>;
+  inspectMachine(dataDir: string): Promise<MachineFacts>;
+}
+
+/** What a long call obeys and reports to. */
+export interface CallHooks {
+  /** Once it is aborted, the call rejects with ERR_CANCELLED within a second. */
+  readonly signal: AbortSignal;
+  /** Share that is done, 0 to 1. */
+  readonly onProgress?: (share: number) => void;
+  /** Events of the job as they come. Optional to call. */
+  readonly onEvent?: (event: ProverEvent) => void;
+}
+
+export interface ProveInput {
+  /** Engine: path of a zkey. Server: name or SHA-256 of a key that it stores. */
+  readonly key: string;
+  /** Server: a `.wtns` file only. */
+  readonly witness: WitnessSource;
+  /** Engine only. */
+  readonly r1csPath?: string;
+  readonly backend?: BackendName;
+}
+
+export interface ProveReport extends ProveOutcome {
+  readonly jobId: string;
+  readonly timeline: Timeline;
+  readonly timings: Timings;
+}
+
+/** Either `key`, as in ProveInput, or a verification key; JSON as parsed, unchecked. */
+export interface VerifyInput {
+  readonly key?: string;
+  readonly verificationKey?: unknown;
+  readonly proof: unknown;
+  readonly public: unknown;
+}
+
+export interface Prover extends AsyncDisposable {
+  prove(input: ProveInput, hooks: CallHooks): Promise<ProveReport>;
+  verify(input: VerifyInput, hooks: CallHooks): Promise<VerifyOutcome>;
+}
+
+export interface Engine extends Prover {
+  /** Writes the key whole or not at all. */
+  setup(params: SetupParams, hooks: CallHooks): Promise<SetupResult>;
+  /** Verification key of a zkey or of bellman parameters. */
+  vkey(keyPath: string): Promise<SnarkjsVerificationKey>;
+  /** What each backend offers here, fastest first. */
+  probe(): Promise<readonly ProbedBackend[]>;
+}
+
+export interface RemoteServer extends Prover {
+  /** @throws ERR_JOB_UNKNOWN */
+  timeline(jobId: string): Promise<Timeline>;
+}
+
+export interface RunningServer {
+  readonly url: string;
+  /** Accepts nothing more, settles what is left and resolves once all is closed. */
+  stop(): Promise<void>;
+}
