@@ -17,10 +17,10 @@ import {
 } from './points.ts';
 
 /**
- * The formats of bellman and bellperson (`groth16/{params,verifying_key,proof}.rs`), BLS12-381 only: points
- * in Zcash's uncompressed form, counts as u32 big-endian, nothing else. A `.vk` file is the head of the
- * `.params` file: alpha G1, beta G1, beta G2, gamma G2, delta G1, delta G2, then ic. After it come h, l, a,
- * b in G1, b in G2. The point at infinity has no place in either.
+ * The formats of bellman and bellperson (`groth16/{params,verifying_key,proof}.rs`), BLS12-381
+ * only: points in Zcash's uncompressed form, counts as u32 big-endian, nothing else. A `.vk` file
+ * is the head of the `.params` file: alpha G1, beta G1, beta G2, gamma G2, delta G1, delta G2, then
+ * ic. After it come h, l, a, b in G1, b in G2. The point at infinity has no place in either.
  */
 export interface BellmanVerifyingKey {
   readonly verifyingKey: VerifyingKey;
@@ -38,9 +38,9 @@ const LOG_N_MAX = 31;
 export const PROOF_BYTES = 192;
 
 /**
- * Bellman parameters. Walks the counts, checks them against each other and the file's size, and checks every
- * point of the verifying key; the points of the queries are not checked (a backend does that when it loads
- * the key, and refuses infinity there).
+ * Bellman parameters. Walks the counts, checks them against each other and the file's size, and
+ * checks every point of the verifying key; the points of the queries are not checked (a backend
+ * does that when it loads the key, and refuses infinity there).
  * @param path where `source` lies, for the slices of the key
  * @throws ERR_FORMAT
  */
@@ -234,7 +234,10 @@ export function writeProof(proof: Proof): Uint8Array {
   return bytes;
 }
 
-/** The proofs of a proof of several partitions: `partitions` times 192 bytes, in order. @throws ERR_FORMAT */
+/**
+ * The proofs of a proof of several partitions: `partitions` times 192 bytes, in order.
+ * @throws ERR_FORMAT
+ */
 export function readProofs(subject: string, bytes: Uint8Array, partitions: number): Proof[] {
   if (bytes.length !== partitions * PROOF_BYTES) {
     throw formatError(subject, `${partitions * PROOF_BYTES} bytes`, bytes.length);

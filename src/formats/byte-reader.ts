@@ -1,7 +1,10 @@
 import { readBigIntLE, viewOf } from '../core/bytes.ts';
 import { formatError } from '../core/errors.ts';
 
-/** Reads a small header from front to back, little-endian. @throws ERR_FORMAT that names `subject` */
+/**
+ * Reads a small header from front to back, little-endian.
+ * @throws ERR_FORMAT that names `subject`
+ */
 export class ByteReader {
   readonly #subject: string;
   readonly #bytes: Uint8Array;

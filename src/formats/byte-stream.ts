@@ -27,7 +27,7 @@ export async function* exactly(length: number, stream: ByteStream): AsyncGenerat
   assert(left === 0, `record stream: expected ${length} bytes, got ${length - left}`);
 }
 
-/** The same bytes in pieces of about 1 MiB, so that small records do not cost a system call each. */
+/** The same bytes in pieces of 1 MiB or so: small records do not cost a system call each. */
 export async function* inLargePieces(stream: ByteStream): AsyncGenerator<Uint8Array> {
   let pending: Uint8Array[] = [];
   let length = 0;

@@ -4,9 +4,9 @@ import type { ByteSource } from '../core/source.ts';
 import { type ByteStream, exactly, inLargePieces } from './byte-stream.ts';
 
 /**
- * The container that zkey, wtns and r1cs files share: 4-byte magic, u32 version, u32 section count, then
- * sections of u32 id, u64 length and that many bytes, in any order. All integers are little-endian.
- * Bytes after the last section are allowed.
+ * The container that zkey, wtns and r1cs files share: 4-byte magic, u32 version, u32 section count,
+ * then sections of u32 id, u64 length and that many bytes, in any order. All integers are
+ * little-endian. Bytes after the last section are allowed.
  */
 export interface Container {
   readonly source: ByteSource;
@@ -93,7 +93,10 @@ export function requireSection(container: Container, id: number, length?: number
   return section;
 }
 
-/** Content of a section that is small by its format; `limit` bounds what is read. @throws ERR_FORMAT */
+/**
+ * Content of a section that is small by its format; `limit` bounds what is read.
+ * @throws ERR_FORMAT
+ */
 export async function readSmallSection(
   container: Container,
   id: number,

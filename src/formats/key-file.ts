@@ -9,8 +9,8 @@ const ZKEY_MAGIC = '7a6b6579';
 const COORDINATE_FIRST_BYTE_MAX = 0x1a;
 
 /**
- * Opens a proving key of either format, told apart by its first bytes, and closes the file again: what
- * comes back holds paths and offsets. @throws ERR_FORMAT, ERR_FILE
+ * Opens a proving key of either format, told apart by its first bytes, and closes the file again:
+ * what comes back holds paths and offsets. @throws ERR_FORMAT, ERR_FILE
  */
 export async function openKey(path: string): Promise<Zkey> {
   await using source = await openFile(path);

@@ -14,7 +14,8 @@ import {
 } from '../math/points.ts';
 
 /**
- * The canonical bytes of a point that a file holds in `form`, checked: below q, on the curve, of order r.
+ * The canonical bytes of a point that a file holds in `form`, checked: below q, on the
+ * curve, of order r.
  * @throws ERR_FORMAT that names `subject`
  */
 export function checkedPoint<T, B extends Uint8Array>(
@@ -44,7 +45,8 @@ export function checkedFinitePoint<T, B extends Uint8Array>(
 const POINTS_A_CHUNK = 256;
 
 /**
- * The canonical bytes of `count` points that stand from `offset` on, each checked as by `checkedPoint`.
+ * The canonical bytes of `count` points that stand from `offset` on, each checked as by
+ * `checkedPoint`.
  * @throws ERR_FORMAT that names `name[i]`
  */
 export async function readCheckedPoints<T, B extends Uint8Array>(
@@ -83,9 +85,10 @@ export const BLS_G1 = g1Of('bls12-381');
 export const BLS_G2 = g2Of('bls12-381');
 
 /**
- * A finite point of BLS_G1 or BLS_G2 from Zcash's compressed encoding (48 or 96 bytes: x big-endian, c1
- * before c0; the top bits of byte 0 say: compressed, infinity, y is the larger root). Checked: x below q,
- * on the curve, of order r. noble decodes; only the bytes that it would write itself are accepted.
+ * A finite point of BLS_G1 or BLS_G2 from Zcash's compressed encoding (48 or 96 bytes: x
+ * big-endian, c1 before c0; the top bits of byte 0 say: compressed, infinity, y is the larger
+ * root). Checked: x below q, on the curve, of order r. noble decodes; only the bytes that it would
+ * write itself are accepted.
  * @throws ERR_FORMAT that names `subject`
  */
 export function decompress<T, B extends Uint8Array>(

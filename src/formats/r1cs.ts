@@ -37,8 +37,8 @@ const CONSTRAINT_BYTES_MIN = 3 * 4;
 export const TERMS_MAX = 1_048_576;
 
 /**
- * The circuit of a `.r1cs` file. Its constraints are read anew, in pieces, by each call of `constraints`,
- * which throws ERR_FORMAT where they are malformed. The source stays borrowed.
+ * The circuit of a `.r1cs` file. Its constraints are read anew, in pieces, by each call of
+ * `constraints`, which throws ERR_FORMAT where they are malformed. The source stays borrowed.
  * @throws ERR_FORMAT
  */
 export async function readR1cs(source: ByteSource): Promise<R1cs> {

@@ -9,8 +9,8 @@ import { g1Of, g2Of, pointFromBytes } from '../math/points.ts';
 import { INPUTS_MAX } from './limits.ts';
 
 /**
- * snarkjs's JSON. Numbers are decimal strings; points are [x, y, z], a coordinate of G2 is [c0, c1]. z is 1,
- * or 0 at infinity, which is written [0, 1, 0].
+ * snarkjs's JSON. Numbers are decimal strings; points are [x, y, z], a coordinate of G2 is
+ * [c0, c1]. z is 1, or 0 at infinity, which is written [0, 1, 0].
  */
 export type SnarkjsG1 = readonly [string, string, string];
 export type SnarkjsPair = readonly [string, string];
@@ -34,7 +34,7 @@ export interface SnarkjsVerificationKey {
   readonly vk_beta_2: SnarkjsG2;
   readonly vk_gamma_2: SnarkjsG2;
   readonly vk_delta_2: SnarkjsG2;
-  /** e(alpha, beta) in F_q^12 = F_q^6[w] = F_q^2[v][w]. For verifier contracts; no verifier here reads it. */
+  /** e(alpha, beta) in F_q^12 = F_q^6[w] = F_q^2[v][w]. Ours is written, never read. */
   readonly vk_alphabeta_12: readonly (readonly SnarkjsPair[])[];
   readonly IC: readonly SnarkjsG1[];
 }
@@ -66,7 +66,7 @@ export async function readJson(source: ByteSource): Promise<unknown> {
   }
 }
 
-/** The text of snarkjs's files: one space a level, an empty array on two lines, no newline at the end. */
+/** The text of snarkjs's files: one space a level, `[\n]` for no items, no newline at the end. */
 export function snarkjsText(
   value: SnarkjsProof | SnarkjsVerificationKey | readonly string[],
 ): string {
@@ -119,7 +119,10 @@ export function parseVerificationKey(value: unknown): VerifyingKey {
   };
 }
 
-/** Public inputs without the constant 1. @throws ERR_FORMAT, also for a number that is not below r */
+/**
+ * Public inputs without the constant 1.
+ * @throws ERR_FORMAT, also for a number that is not below r
+ */
 export function parsePublicInputs(value: unknown, curve: CurveName): FrCanonicalLE[] {
   const { r } = curveOf(curve);
   return asArray('public inputs', value, INPUTS_MAX - 1).map((input, i) => {

@@ -22,7 +22,10 @@ const HEADER_BYTES = 4 + SCALAR_BYTES + 4;
 /** 2 MiB a read. */
 const VALUES_A_CHUNK = 65_536;
 
-/** Checks sizes, field and the constant 1; the other values are for `checkCanonical`. @throws ERR_FORMAT */
+/**
+ * Checks sizes, field and the constant 1; the other values are for `checkCanonical`.
+ * @throws ERR_FORMAT
+ */
 export async function readWtns(source: ByteSource): Promise<Wtns> {
   const container = await readContainer(source, 'wtns', VERSION);
   const subject = `${source.name}: header`;
@@ -40,7 +43,10 @@ export async function readWtns(source: ByteSource): Promise<Wtns> {
   return { curve: curve.name, count, offset };
 }
 
-/** Reads every value once. @throws ERR_FORMAT for one that is not below the modulus, ERR_CANCELLED */
+/**
+ * Reads every value once.
+ * @throws ERR_FORMAT for one that is not below the modulus, ERR_CANCELLED
+ */
 export async function checkCanonical(
   source: ByteSource,
   { curve, count, offset }: Wtns,
@@ -63,7 +69,7 @@ export async function checkCanonical(
   }
 }
 
-/** The bytes of a `.wtns` file whose values are `values`, 32 bytes each, canonical little-endian. */
+/** The bytes of a `.wtns` file with these values of 32 bytes each, canonical little-endian. */
 export function writeWtns(curve: CurveName, values: RecordStream): AsyncGenerator<Uint8Array> {
   const header = new Uint8Array(HEADER_BYTES);
   viewOf(header).setUint32(0, SCALAR_BYTES, true);

@@ -45,8 +45,9 @@ type Header = Pick<ProvingKeySource, 'betaG1' | 'deltaG1' | 'logN'> &
   };
 
 /**
- * A Groth16 `.zkey`. Every section's length is checked against the header and every point of the verifying
- * key is checked; the points of the queries are not (a backend checks them when it loads the key).
+ * A Groth16 `.zkey`. Every section's length is checked against the header and every point of the
+ * verifying key is checked; the points of the queries are not (a backend checks them when it loads
+ * the key).
  * @param path where `source` lies, for the slices of the key
  * @throws ERR_FORMAT
  */
@@ -179,7 +180,7 @@ async function readCeremony(
   return { circuitHash, contributions };
 }
 
-/** What a zkey holds, as `setup` makes it: query points in `montgomery-le`, rows as zkey records. */
+/** What a zkey holds: query points in `montgomery-le`, rows as records of `writeCoefficient`. */
 export interface ZkeyContent
   extends Pick<ProvingKeySource, 'verifyingKey' | 'betaG1' | 'deltaG1' | 'logN'> {
   readonly rows: RecordStream;
@@ -193,7 +194,7 @@ export interface ZkeyContent
   readonly h: RecordStream;
 }
 
-/** The bytes of a zkey without contributions and with a circuit hash of zeros, readable by snarkjs. */
+/** The bytes of a zkey with no contributions and a circuit hash of zeros; snarkjs reads it. */
 export function writeZkey(content: ZkeyContent): AsyncGenerator<Uint8Array> {
   const { verifyingKey } = content;
   const g1 = g1Of(verifyingKey.curve);

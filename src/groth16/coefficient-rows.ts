@@ -18,8 +18,8 @@ export const COEFFICIENT_BYTES = 44;
 const RECORDS_A_CHUNK = 16_384;
 
 /**
- * The key's entries of A and B in the order of the file, chunk by chunk; nothing where the key has none.
- * @throws ERR_FORMAT for a matrix, row or wire the key does not have, or a value that is not below r
+ * The key's entries of A and B in the order of the file, chunk by chunk; nothing where it has none.
+ * @throws ERR_FORMAT for a matrix, row or wire the key does not have, or a value of r or more
  */
 export async function* readCoefficients(
   source: ByteSource,

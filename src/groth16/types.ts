@@ -26,8 +26,6 @@ export interface Blinding {
   readonly s: FrCanonicalLE;
 }
 
-export type { PointForm };
-
 /** One of the five MSM base vectors: `count` points of 2 or 4 coordinates each, without gaps. */
 export interface PointQuery {
   readonly slice: FileSlice;

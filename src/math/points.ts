@@ -10,14 +10,14 @@ export type G2Point = WeierstrassPoint<Fp2>;
 
 /**
  * Bytes of the points of a query.
- * `montgomery-le`: affine, coordinates in Montgomery form (R = 2^256 or 2^384), little-endian, G2 as c0‖c1,
- *   infinity all zero (zkey).
- * `canonical-be`: Zcash's uncompressed form, G2 as c1‖c0; infinity has no place in it (bellman's readers
- *   refuse its flag).
+ * `montgomery-le`: affine, coordinates in Montgomery form (R = 2^256 or 2^384), little-endian, G2
+ *   as c0‖c1, infinity all zero (zkey).
+ * `canonical-be`: Zcash's uncompressed form, G2 as c1‖c0; infinity has no place in it (bellman's
+ *   readers refuse its flag).
  */
 export type PointForm = 'montgomery-le' | 'canonical-be';
 
-/** G1 (T = bigint, B = G1Bytes) or G2 (T = Fp2, B = G2Bytes) of one curve, for the functions below. */
+/** G1 (T = bigint, B = G1Bytes) or G2 (T = Fp2, B = G2Bytes) of one curve. */
 export interface PointGroup<T, B extends Uint8Array> {
   readonly name: 'G1' | 'G2';
   readonly curve: Curve;
@@ -70,7 +70,8 @@ export function g2Of(name: CurveName): PointGroup<Fp2, G2Bytes> {
 }
 
 /**
- * The point of canonical bytes (all zero: infinity), checked: coordinates below q, on the curve, of order r.
+ * The point of canonical bytes (all zero: infinity), checked: coordinates below q, on the
+ * curve, of order r.
  * @throws ERR_FORMAT that names `subject`
  */
 export function pointFromBytes<T, B extends Uint8Array>(
@@ -94,7 +95,8 @@ export function pointToBytes<T, B extends Uint8Array>(
 }
 
 /**
- * The point of a query's bytes; its coordinates are below q, nothing else is checked (see `checkPoint`).
+ * The point of a query's bytes; its coordinates are below q, nothing else is checked
+ * (`checkPoint` does that).
  * @throws ERR_FORMAT that names `subject`; also for infinity where the form has none
  */
 export function pointFromForm<T, B extends Uint8Array>(
@@ -129,7 +131,7 @@ export function pointToForm<T, B extends Uint8Array>(
   return writeMontgomery(group, coefficients);
 }
 
-/** @throws ERR_FORMAT that names `subject` unless the point is on its curve and of order r (or infinity) */
+/** @throws ERR_FORMAT that names `subject`, unless on the curve and of order r, or infinity */
 export function checkPoint<T, B extends Uint8Array>(
   group: PointGroup<T, B>,
   subject: string,
@@ -169,9 +171,12 @@ function fromCoefficients<T, B extends Uint8Array>(
     throw formatError(subject, `a point of ${group.curve.name} ${group.name}`, 'the origin');
   }
   const half = coefficients.length / 2;
-  const x = group.join(coefficients.slice(0, half));
-  const y = group.join(coefficients.slice(half));
-  return group.Point.fromAffine({ x, y });
+  const [x, y] = [coefficients.slice(0, half), coefficients.slice(half)];
+  if (y.every((c) => c === 0n)) {
+    // Such a point would be of order 2; noble has no form for it.
+    throw formatError(subject, `a point of ${group.curve.name} ${group.name}`, 'y = 0');
+  }
+  return group.Point.fromAffine({ x: group.join(x), y: group.join(y) });
 }
 
 /** Coefficients of a coordinate stand most significant first: c1 before c0. */
