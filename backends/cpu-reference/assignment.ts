@@ -8,7 +8,7 @@ import { STEPS_A_LOOK } from '../../src/math/domain.ts';
 import type { Pacer } from '../../src/math/pacer.ts';
 import type { ReferenceKey } from './key.ts';
 
-/** One partition as the multi-scalar multiplications take it: a scalar for each point of a query. */
+/** One partition as the MSMs take it: a scalar for each point of a query. */
 export interface Assignment {
   readonly aux: readonly bigint[];
   readonly a: readonly bigint[];

@@ -32,7 +32,7 @@ import { quotient } from './quotient.ts';
 
 const DEVICE_ID = '0';
 
-/** Groth16 in pure TypeScript: the oracle that the fast backends must equal. Its device is the process. */
+/** Groth16 in pure TypeScript, the oracle of the fast backends. Its device is the process. */
 export const cpuReference: ProverBackend = {
   apiVersion: BACKEND_API_VERSION,
   name: 'cpu-reference',
@@ -169,7 +169,7 @@ function estimate(key: ProvingKeySource, batch: number): Estimate {
     (key.h.count + key.l.count + key.a.count + key.bG1.count) * HEAP_BYTES.g1 +
     key.bG2.count * HEAP_BYTES.g2 +
     (key.rows?.count ?? 0) * HEAP_BYTES.coefficient;
-  // The wires twice (all, and those with a point); a, b, c, their products, quotient and roots by row.
+  // By wire: all, and those with a point. By row: a, b, c, a·b, a·b - c and roots of unity.
   const scalars = 2 * (key.inputCount + key.auxCount) + 6 * 2 ** key.logN;
   return {
     deviceBytes: 0,

@@ -33,7 +33,7 @@ export interface ReferenceKey {
 
 const POINTS_A_CHUNK = 512;
 
-/** @throws ERR_FORMAT for a point that is not what the key's form and, if checked, its group ask for */
+/** @throws ERR_FORMAT for a point that is not of the key's form or, if checked, of its group */
 export async function readKey(
   source: ProvingKeySource,
   checkPoints: boolean,

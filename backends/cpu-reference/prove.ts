@@ -67,8 +67,8 @@ export async function multiply(
 }
 
 /**
- * A = alpha + a + r·delta, B = beta + b + s·delta, C = h + l + s·A + r·B - rs·delta, with B of the last in G1
- * (eprint 2016/260, section 3.2).
+ * A = alpha + a + r·delta, B = beta + b + s·delta, C = h + l + s·A + r·B - rs·delta, with B of the
+ * last in G1 (eprint 2016/260, section 3.2).
  */
 export function assemble(key: ReferenceKey, sums: Sums, blinding: Blinding): Proof {
   const { curve } = key.source;

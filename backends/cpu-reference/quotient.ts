@@ -3,10 +3,10 @@ import { domainOf, type QuotientBasis, STEPS_A_LOOK } from '../../src/math/domai
 import type { Pacer } from '../../src/math/pacer.ts';
 
 /**
- * Scalars of the h query for the rows' values a and b, with c = a∘b: the quotient (a·b - c)/(x^n - 1) in the
- * basis of the key. a and b: n = 2^logN values below r, natural order; overwritten.
- * monomial: n - 1 coefficients. odd-lagrange: a·b - c at the odd points of the domain of 2n, n values; there
- * is no division, because h_i carries it.
+ * Scalars of the h query for the rows' values a and b, with c = a∘b, in the basis of the key:
+ * monomial: the n - 1 coefficients of (a·b - c)/(x^n - 1).
+ * odd-lagrange: a·b - c at the odd points of the domain of 2n, n values; h_i carries the division.
+ * @param a,b n = 2^logN values below r, natural order; overwritten
  */
 export async function quotient(
   curve: Curve,

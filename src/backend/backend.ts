@@ -47,7 +47,9 @@ export interface Estimate {
 
 /** What a running call obeys and reports to. */
 export interface Run {
-  /** Honoured at the next chunk border, within one second; the call then rejects with ERR_CANCELLED. */
+  /**
+   * Honoured at the next chunk border, within one second; the call then rejects with ERR_CANCELLED.
+   */
   readonly signal: AbortSignal;
   /** Called once a stage has ended (also when it failed). */
   stage(name: BackendStage, start: Micros, end: Micros): void;
@@ -66,9 +68,9 @@ export type Density = Uint8Array;
 /**
  * One Groth16 instance.
  * `witness`: every wire's value; A and B come from the key's own rows (zkey).
- * `evaluated`: every wire's value and, for each of the rows (input rows included), a_i = <A_i, w> and
- *   b_i = <B_i, w>; c = a∘b. The densities say which points a bellman key holds: A by auxiliary variable
- *   (inputs are all present), B by input and by auxiliary variable.
+ * `evaluated`: every wire's value and, for each of the rows (input rows included), a_i = <A_i, w>
+ *   and b_i = <B_i, w>; c = a∘b. The densities say which points a bellman key holds: A by auxiliary
+ *   variable (inputs are all present), B by input and by auxiliary variable.
  */
 export type PartitionInput =
   | { readonly kind: 'witness'; readonly witness: ScalarVector }
@@ -114,8 +116,8 @@ export interface Device extends AsyncDisposable {
 }
 
 /**
- * A prover. Equal key, input and blinding give equal proof bytes on every backend; randomness, retries and
- * scheduling stay outside.
+ * A prover. Equal key, input and blinding give equal proof bytes on every backend; randomness,
+ * retries and scheduling stay outside.
  */
 export interface ProverBackend {
   readonly apiVersion: number;

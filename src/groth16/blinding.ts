@@ -9,8 +9,8 @@ export function drawBlinding(curve: CurveName): Blinding {
 }
 
 /**
- * Uniform in F_r: as many random bits as r has, drawn again until they are below r. At least every third
- * draw succeeds on both curves.
+ * Uniform in F_r: as many random bits as r has, drawn again until they are below r. At least every
+ * third draw succeeds on both curves.
  * @param random source of random bytes; another one is for tests only
  */
 export function drawScalar(

@@ -6,7 +6,7 @@ import type { Pacer } from '../math/pacer.ts';
 import type { ConstraintSystemSource, Term } from '../r1cs/constraint-system.ts';
 import type { ToxicWaste } from './toxic-waste.ts';
 
-/** Discrete logarithms of the points of a key, by wire; `l` by auxiliary variable, `ic` by input. */
+/** Discrete logarithms of a key's points, by wire; `l` by auxiliary variable, `ic` by input. */
 export interface QueryScalars {
   readonly a: readonly bigint[];
   readonly b: readonly bigint[];
@@ -34,8 +34,9 @@ export function domainFor(source: ConstraintSystemSource, basis: QuotientBasis):
 const LOG_N_MAX = 27;
 
 /**
- * A_w(tau), B_w(tau), and (beta·A_w + alpha·B_w + C_w)(tau) over gamma for inputs, over delta for the rest
- * (eprint 2016/260, section 3.2). Row i stands at root^i; rows constraintCount + k hold A = {input k: 1}.
+ * A_w(tau), B_w(tau), and (beta·A_w + alpha·B_w + C_w)(tau) over gamma for inputs, over delta for
+ * the rest (eprint 2016/260, section 3.2). Row i stands at root^i; rows constraintCount + k hold A
+ * = {input k: 1}.
  * @throws ERR_FORMAT for a wire that the system does not have, or another number of constraints
  */
 export async function queryScalars(

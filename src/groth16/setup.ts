@@ -40,9 +40,10 @@ const FORMATS = {
 } as const satisfies Record<string, { basis: QuotientBasis; points: PointForm }>;
 
 /**
- * A development key: whoever ran this knew the toxic waste. Bellman parameters are what bellman's own
- * generator makes of the same waste, byte for byte.
- * @throws ERR_FORMAT for a malformed system; for bellman also for one with an auxiliary variable in no row
+ * A development key: whoever ran this knew the toxic waste. Bellman parameters are what bellman's
+ * own generator makes of the same waste, byte for byte.
+ * @throws ERR_FORMAT for a malformed system; for bellman also for one with an auxiliary variable in
+ * no row
  */
 export async function setup(
   source: ConstraintSystemSource,

@@ -16,7 +16,7 @@ export function drawToxicWaste(curve: CurveName): ToxicWaste {
   return wasteOf(() => readBigIntLE(drawScalar(curve)));
 }
 
-/** The same waste for the same seed: SHA-256 of seed, name and a counter takes the place of randomness. */
+/** The same waste for the same seed: SHA-256 of seed, name and a counter in place of randomness. */
 export function toxicWasteFromSeed(curve: CurveName, seed: string): ToxicWaste {
   return wasteOf((name) => {
     let counter = 0;

@@ -33,8 +33,8 @@ export interface PointQuery {
 }
 
 /**
- * Sparse rows of A and B, as a zkey's section 4 holds them: `count` records of u32 matrix (0 = A, 1 = B),
- * u32 row, u32 wire, 32-byte value v·R² mod r (R = 2^256), all little-endian. The input rows
+ * Sparse rows of A and B, as a zkey's section 4 holds them: `count` records of u32 matrix (0 = A, 1
+ * = B), u32 row, u32 wire, 32-byte value v·R² mod r (R = 2^256), all little-endian. The input rows
  * (row nConstraints + s: A has wire s with 1) are among them.
  */
 export interface CoefficientRows {
@@ -43,8 +43,9 @@ export interface CoefficientRows {
 }
 
 /**
- * A proving key: sizes, the verifying key, and where the queries lie in a file. Nothing large is in memory.
- * Wires are numbered inputs first (wire 0 = 1, then the public inputs), then auxiliary variables.
+ * A proving key: sizes, the verifying key, and where the queries lie in a file. Nothing large is in
+ * memory. Wires are numbered inputs first (wire 0 = 1, then the public inputs), then auxiliary
+ * variables.
  */
 export interface ProvingKeySource {
   readonly curve: CurveName;
@@ -68,8 +69,8 @@ export interface ProvingKeySource {
   readonly l: PointQuery;
   /**
    * zkey: one point for each wire, infinity where the wire does not occur.
-   * bellman: points of the wires that occur only, inputs first (a holds every input); the densities come
-   * with the assignment.
+   * bellman: points of the wires that occur only, inputs first (a holds every input); the densities
+   * come with the assignment.
    */
   readonly a: PointQuery;
   readonly bG1: PointQuery;

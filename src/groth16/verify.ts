@@ -7,16 +7,17 @@ import { type G1Point, type G2Point, g1Of, g2Of, pointFromBytes } from '../math/
 import type { Proof, VerifyingKey } from './types.ts';
 
 /**
- * `malformed` is there when the inputs cannot be a statement and a proof of this key at all (wrong count,
- * value not below its modulus, point outside its group): bad input rather than a false proof.
+ * `malformed` is there when the inputs cannot be a statement and a proof of this key at all (wrong
+ * count, value not below its modulus, point outside its group): bad input, not a false proof.
  */
 export type Verdict =
   | { readonly valid: true }
   | { readonly valid: false; readonly reason: string; readonly malformed?: ProverError };
 
 /**
- * e(A, B) = e(alpha, beta) · e(Σ x_i·ic_i, gamma) · e(C, delta) with x_0 = 1 (eprint 2016/260, section 3.2).
- * As bellman does, and unlike snarkjs, it refuses a proof that holds a point at infinity.
+ * e(A, B) = e(alpha, beta) · e(Σ x_i·ic_i, gamma) · e(C, delta) with x_0 = 1 (eprint 2016/260,
+ * section 3.2). As bellman does, and unlike snarkjs, it refuses a proof that holds a point at
+ * infinity.
  * @param publicInputs x_1, x_2, ...: without the constant 1
  * @throws ERR_FORMAT for a bad verifying key, ERR_CANCELLED
  */

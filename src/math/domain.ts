@@ -3,14 +3,15 @@ import { type Curve, type CurveName, curveOf } from './curve.ts';
 import type { Pacer } from './pacer.ts';
 
 /**
- * How a key's h query represents the quotient polynomial: by its coefficients (bellman parameters) or by
- * values at the odd points of the domain of twice the size (zkey).
+ * How a key's h query represents the quotient polynomial: by its coefficients (bellman parameters)
+ * or by values at the odd points of the domain of twice the size (zkey).
  */
 export type QuotientBasis = 'monomial' | 'odd-lagrange';
 
 /**
- * Non-residues g whose powers g^((r-1)/2^k) are the roots of unity. bellman takes the multiplicative generator
- * of the field (7 in blstrs), ffjavascript the smallest non-residue: a key fits one family only.
+ * Non-residues g whose powers g^((r-1)/2^k) are the roots of unity. bellman takes the
+ * multiplicative generator of the field (7 in blstrs), ffjavascript the smallest non-residue: a key
+ * fits one family only.
  */
 const ROOT_GENERATORS: Readonly<Record<CurveName, Readonly<Record<QuotientBasis, bigint>>>> = {
   bn254: { monomial: 5n, 'odd-lagrange': 5n },
@@ -58,7 +59,9 @@ export class Domain {
     await this.scale(values, Fr.inv(BigInt(this.size) % this.curve.r), 1n, pacer);
   }
 
-  /** values[i] ← values[i] · first · ratio^i: with the ratio g it moves a polynomial f(x) to f(g·x). */
+  /**
+   * values[i] ← values[i] · first · ratio^i: with the ratio g it moves a polynomial f(x) to f(g·x).
+   */
   async scale(values: bigint[], first: bigint, ratio: bigint, pacer: Pacer): Promise<void> {
     const { r } = this.curve;
     let factor = first;

@@ -8,8 +8,8 @@ const SCALAR_BITS = 256;
 const CHUNK = 64;
 
 /**
- * Multiples of the generator by windows (Brickell, Gordon, McCurley and Wilson, 1992): one addition for each
- * window of the scalar, from a table. Not constant-time: for development keys and tests.
+ * Multiples of the generator by windows (Brickell, Gordon, McCurley and Wilson, 1992): one addition
+ * for each window of the scalar, from a table. Not constant-time: for development keys and tests.
  */
 export class FixedBase<T, B extends Uint8Array> {
   readonly group: PointGroup<T, B>;
@@ -46,7 +46,7 @@ export class FixedBase<T, B extends Uint8Array> {
     return new FixedBase(group, windowBits, table);
   }
 
-  /** scalar · generator, for each scalar of 0 to 2^256 - 1, in affine coordinates, chunk by chunk. */
+  /** scalar · generator, for scalars of 0 to 2^256 - 1, in affine coordinates, by the chunk. */
   async *multiples(
     scalars: readonly bigint[],
     pacer: Pacer,
@@ -70,7 +70,7 @@ export class FixedBase<T, B extends Uint8Array> {
   }
 }
 
-/** Fewest additions for table and multiples together; more than 8 bits would cost memory for little. */
+/** Fewest additions for table and multiples together; more bits would cost memory for little. */
 function windowBitsFor(count: number): number {
   const cost = (bits: number) => Math.ceil(SCALAR_BITS / bits) * (2 ** bits + count);
   return [2, 3, 4, 5, 6, 7, 8].reduce((best, bits) => (cost(bits) < cost(best) ? bits : best));

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { ProverError } from '../core/errors.ts';
 
-/** Half of the 50 ms that the event loop may be busy, so that a step may overrun by as much again. */
+/** Half of the 50 ms that the event loop may be busy: a step may overrun by as much again. */
 const SLICE_MILLIS = 25;
 
 /**
@@ -28,7 +28,7 @@ export class Pacer {
   }
 }
 
-/** A calculation does not know which job it works for; whoever aborts it may say so in the reason. */
+/** A calculation does not know its job; whoever aborts it may name it in the reason. */
 function cancelled(reason: unknown): ProverError {
   if (reason instanceof ProverError) return reason;
   return new ProverError('ERR_CANCELLED', { jobId: 'unnamed' }, reason);

@@ -14,8 +14,8 @@ export interface Constraint {
 }
 
 /**
- * A rank-1 constraint system that may be too large to hold. Wires are numbered inputs first (wire 0 = 1,
- * then the public inputs), then auxiliary variables.
+ * A rank-1 constraint system that may be too large to hold. Wires are numbered inputs first (wire 0
+ * = 1, then the public inputs), then auxiliary variables.
  */
 export interface ConstraintSystemSource {
   readonly curve: CurveName;

@@ -12,14 +12,17 @@ export class WitnessValues {
   readonly #offset: number;
   readonly #pages: Uint8Array[] = [];
 
-  /** @param offset where `count` values of 32 bytes, canonical little-endian, begin in `source` (borrowed) */
+  /**
+   * @param source borrowed
+   * @param offset where `count` values of 32 bytes, canonical little-endian, begin in it
+   */
   constructor(source: ByteSource, offset: number, count: number) {
     this.count = count;
     this.#source = source;
     this.#offset = offset;
   }
 
-  /** A promise only where the page has to be read first. @throws ERR_FORMAT for a wire that is not there */
+  /** A promise only where the page has to be read first. @throws ERR_FORMAT for no such wire */
   at(wire: number): bigint | Promise<bigint> {
     if (wire >= this.count) throw formatError('constraint: wire', `below ${this.count}`, wire);
     const page = this.#pages[Math.floor(wire / WIRES_A_PAGE)];

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
@@ -8,7 +8,7 @@ import { openKey } from '../../src/formats/key-file.ts';
 import { writeZkey } from '../../src/formats/zkey.ts';
 import { type KeyContent, setup } from '../../src/groth16/setup.ts';
 import type { ToxicWaste } from '../../src/groth16/toxic-waste.ts';
-import type { ProvingKeySource } from '../../src/groth16/types.ts';
+import type { PointQuery, ProvingKeySource } from '../../src/groth16/types.ts';
 import type { ConstraintSystemSource } from '../../src/r1cs/constraint-system.ts';
 
 let folder: Promise<string> | undefined;
@@ -24,6 +24,38 @@ afterAll(async () => {
   if (folder !== undefined) await rm(await folder, { recursive: true });
   folder = undefined;
 });
+
+/** A copy of the key whose file holds other bytes from one offset on. */
+export async function withBytes(
+  key: ProvingKeySource,
+  offset: number,
+  bytes: Uint8Array,
+): Promise<ProvingKeySource> {
+  const path = await temporaryPath('changed');
+  await copyFile(key.h.slice.path, path);
+  const file = await open(path, 'r+');
+  await file.write(bytes, 0, bytes.length, offset);
+  await file.close();
+  const moved = (query: PointQuery) => ({ ...query, slice: { ...query.slice, path } });
+  return {
+    ...key,
+    ...{ h: moved(key.h), l: moved(key.l), a: moved(key.a) },
+    ...{ bG1: moved(key.bG1), bG2: moved(key.bG2) },
+    ...(key.rows && { rows: moved(key.rows) }),
+  };
+}
+
+export type QueryName = 'h' | 'l' | 'a' | 'bG1' | 'bG2';
+
+/** A copy of the key with other bytes for the last point of a query. */
+export function withPoint(
+  key: ProvingKeySource,
+  name: QueryName,
+  point: Uint8Array,
+): Promise<ProvingKeySource> {
+  const { offset, length } = key[name].slice;
+  return withBytes(key, offset + length - point.length, point);
+}
 
 /** A development key for the system, as a file and read back from it. */
 export async function developmentKey(

@@ -1,4 +1,4 @@
-import type { PartitionInput, ProverBackend, Run } from '../../src/backend/backend.ts';
+import type { Device, PartitionInput, ProverBackend, Run } from '../../src/backend/backend.ts';
 import type { Blinding, Proof, ProvingKeySource } from '../../src/groth16/types.ts';
 
 /** A run that nobody watches and nobody stops. */
@@ -6,19 +6,24 @@ export function quietRun(overrides: Partial<Run> = {}): Run {
   return { signal: new AbortController().signal, stage: () => {}, ...overrides };
 }
 
-/** One proof on the first device of a backend, from opening it to closing it. */
+/** The first device of a backend. The error of one that does not work here says why. */
+export async function openFirst(backend: ProverBackend): Promise<Device> {
+  const probe = await backend.probe();
+  if (!probe.available) throw new Error(`${backend.name}: ${probe.reason}`);
+  const [first] = probe.devices;
+  if (first === undefined) throw new Error(`${backend.name}: expected a device, got none`);
+  return backend.open(first.id, { threads: 2 });
+}
+
+/** One proof, from opening the device to closing it. */
 export async function prove(
   backend: ProverBackend,
   key: ProvingKeySource,
   input: PartitionInput,
   blinding: Blinding,
-  run: Run = quietRun(),
 ): Promise<Proof> {
-  const probe = await backend.probe();
-  if (!probe.available) throw new Error(`${backend.name}: ${probe.reason}`);
-  const [first] = probe.devices;
-  if (first === undefined) throw new Error(`${backend.name}: no device`);
-  await using device = await backend.open(first.id, { threads: 2 });
+  const run = quietRun();
+  await using device = await openFirst(backend);
   await using loaded = await device.load(key, { residency: 'mapped', checkPoints: true }, run);
   await using staged = await loaded.stage(input, run);
   await using computed = await loaded.compute(staged, blinding, run);

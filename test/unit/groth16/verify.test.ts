@@ -14,6 +14,7 @@ import type { Proof, VerifyingKey } from '../../../src/groth16/types.ts';
 import { verify } from '../../../src/groth16/verify.ts';
 import { type CurveName, curveOf, type FrCanonicalLE } from '../../../src/math/curve.ts';
 import { g1Of, g2Of, pointToBytes } from '../../../src/math/points.ts';
+import { pointOutside } from '../../support/points.ts';
 import { vector } from '../../support/shared.ts';
 import { scalarBytes } from '../../support/system.ts';
 
@@ -67,7 +68,7 @@ describe.each(['bn254', 'bls12-381'] as const)('verify on %s', (curve) => {
   });
 
   it('calls a point of the curve outside the group malformed', async () => {
-    const outside = pointToBytes(g2Of(curve), outsideG2(curve));
+    const outside = pointToBytes(g2Of(curve), pointOutside(g2Of(curve)));
     const verdict = await verify(vk, inputs, { ...proof, b: outside });
     expect('reason' in verdict && verdict.reason).toContain('outside the group');
   });
@@ -107,22 +108,6 @@ describe.each(['bn254', 'bls12-381'] as const)('verify on %s', (curve) => {
     },
   );
 });
-
-/** A point of the twist whose order is not r: the first x = (n, 0) that has a y. */
-function outsideG2(curve: CurveName) {
-  const { Point } = g2Of(curve);
-  const { Fp } = Point;
-  for (let n = 1n; ; n++) {
-    const x = { c0: n, c1: 0n };
-    const square = Fp.add(Fp.mul(Fp.sqr(x), x), Point.CURVE().b);
-    try {
-      const point = Point.fromAffine({ x, y: Fp.sqrt(square) });
-      if (!point.isTorsionFree()) return point;
-    } catch {
-      // No y for this x.
-    }
-  }
-}
 
 describe('verification cases of circom-bn254/poseidon', () => {
   interface Case {
