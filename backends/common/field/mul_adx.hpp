@@ -2,7 +2,7 @@
 
 #include "field/mul_portable.hpp"
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__GNUC__) && defined(__OPTIMIZE__)
 #define PROOFLINE_HAS_ADX
 
 #ifdef __NVCC__
@@ -11,7 +11,8 @@
 #endif
 
 // The multiplication of mul_portable.hpp with the two carry chains of ADX. MULX, ADCX and ADOX appear only
-// inside assembly, so that no compiler flag is needed and no other function may use them.
+// inside assembly, so that no compiler flag is needed and no other function may use them. Without optimisation
+// GCC keeps too many operands in registers for the rows of six words.
 namespace proofline::adx {
 
 #define PROOFLINE_MULX(from, to)                  \
