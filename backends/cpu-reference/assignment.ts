@@ -1,5 +1,4 @@
 import type { Density, PartitionInput, ScalarVector } from '../../src/backend/backend.ts';
-import { assert } from '../../src/core/assert.ts';
 import { readBigIntLE } from '../../src/core/bytes.ts';
 import { formatError } from '../../src/core/errors.ts';
 import { fromBytes, openFile } from '../../src/core/source.ts';
@@ -77,7 +76,7 @@ export async function evaluateRows(
       b: [...(await readScalars(key, 'b', b, pacer)), ...padding],
     };
   }
-  assert(key.source.rows !== undefined, 'key without rows: expected an evaluated partition');
+  if (key.source.rows === undefined) throw notEvaluated();
   const sums = { A: new Array<bigint>(rows).fill(0n), B: new Array<bigint>(rows).fill(0n) };
   let steps = 0;
   for (const { matrix, row, wire, value } of key.coefficients) {
@@ -98,13 +97,17 @@ export function assign(
   const inputs = witness.slice(0, inputCount);
   const aux = witness.slice(inputCount);
   if (format === 'zkey') return { aux, a: witness, b: witness };
-  assert(input.kind === 'evaluated', 'bellman parameters: expected an evaluated partition');
+  if (input.kind !== 'evaluated') throw notEvaluated();
   const a = [...inputs, ...occurring(aux, input.aAuxDensity)];
   const b = [...occurring(inputs, input.bInputDensity), ...occurring(aux, input.bAuxDensity)];
   if (a.length !== key.a.length || b.length !== key.bG1.length) {
     throw formatError('densities', `${key.a.length} in a, ${key.bG1.length} in b`, 'other counts');
   }
   return { aux, a, b };
+}
+
+function notEvaluated() {
+  return formatError('partition', 'row values and densities (the key has no rows)', 'a witness');
 }
 
 function occurring(values: readonly bigint[], density: Density): bigint[] {

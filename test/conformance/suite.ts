@@ -129,8 +129,10 @@ function blindingOf(r: bigint, s: bigint): Blinding {
   return { r: writeBigIntLE(r, 32) as FrCanonicalLE, s: writeBigIntLE(s, 32) as FrCanonicalLE };
 }
 
+/** Full-size: with r = s = 0 and all wires 0, C would be infinity, which no verifier needs to accept. */
 function anyBlinding(curve: CurveName): Blinding {
-  return blindingOf(...(scalars(curve, 2) as [bigint, bigint]));
+  const [r, s] = scalars(curve, 64).filter((value) => value > 2n ** 64n);
+  return blindingOf(r as bigint, s as bigint);
 }
 
 const keyOf = ({ curve, format }: Kind, { system }: Example): Promise<ProvingKeySource> =>
@@ -351,6 +353,7 @@ async function checkMalformed(backend: ProverBackend, kind: Kind): Promise<void>
   await refuses(witness([...values, 0n]));
   await refuses(witness(values.with(2, curveOf(kind.curve).r)));
   if (input.kind === 'evaluated') {
+    await refuses({ kind: 'witness' });
     await refuses({ a: { ...input.a, n: input.a.n - 1 } });
     await refuses({ aAuxDensity: new Uint8Array(input.aAuxDensity.length) });
     await refuses({ bAuxDensity: new Uint8Array(0) });
