@@ -11,7 +11,7 @@ import type { Example } from './system.ts';
 /**
  * The only right proof for these secrets and this blinding, by arithmetic in F_r alone: no transform, no
  * multi-scalar multiplication, no key. Linear in the size of the system, so it checks proofs of any size
- * (2^20 rows: a minute).
+ * (2^17 rows took 0.7 s).
  *
  * A = alpha + a(tau) + r·delta, B = beta + b(tau) + s·delta, and C = (l + h)(tau) + s·A + r·B - rs·delta,
  * where h(tau)·(tau^n - 1) = a(tau)·b(tau) - c(tau), divided by delta as l is.
