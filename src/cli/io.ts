@@ -15,8 +15,9 @@ export interface Io {
 
 const COLUMNS_DEFAULT = 80;
 
-export function columnsOf(terminal: Terminal): number {
-  return terminal.columns ?? COLUMNS_DEFAULT;
+/** A terminal that does not know its size says undefined or 0. */
+export function columnsOf({ columns = 0 }: Terminal): number {
+  return columns === 0 ? COLUMNS_DEFAULT : columns;
 }
 
 /** The one JSON document of a command. */
