@@ -1,11 +1,11 @@
 // Bundles the service into dist/: the command (main.js) and the device host's child process (host.js).
-import { chmod, rm } from 'node:fs/promises';
+import { chmod, rename, rm } from 'node:fs/promises';
 import { build } from 'esbuild';
 
-await rm('dist', { recursive: true, force: true });
+const fresh = `dist.${process.pid}`;
 await build({
   entryPoints: { main: 'src/main.ts', host: 'src/host/child.ts' },
-  outdir: 'dist',
+  outdir: fresh,
   bundle: true,
   splitting: true,
   format: 'esm',
@@ -13,7 +13,8 @@ await build({
   target: 'node20.19',
   packages: 'external',
   sourcemap: true,
-  banner: { js: '' },
   logLevel: 'warning',
 });
-await chmod('dist/main.js', 0o755);
+await chmod(`${fresh}/main.js`, 0o755);
+await rm('dist', { recursive: true, force: true });
+await rename(fresh, 'dist');
