@@ -1,9 +1,9 @@
 import type { Micros } from '../core/units.ts';
 
 /**
- * The one event stream. Every stage is a pair `<STAGE>_START`, `<STAGE>_END`; every start has an end, also on
- * failure (the end then carries `error`, an error code). SYNTH, GPU_QUEUE, GPU_PICKUP and GPU keep the
- * meaning that users of cuzk know.
+ * The one event stream. Every stage is a pair `<STAGE>_START`, `<STAGE>_END`; every start has an
+ * end, also on failure (the end then carries `error`, an error code). SYNTH, GPU_QUEUE, GPU_PICKUP
+ * and GPU keep the meaning that users of cuzk know.
  */
 export const STAGES = [
   'JOB', // accepted until settled: the root span
