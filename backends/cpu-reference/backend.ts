@@ -56,10 +56,10 @@ const referenceDevice: Device = {
   info: deviceInfo(),
   estimate,
   async load(source: ProvingKeySource, { checkPoints }: LoadOptions, run: Run) {
-    return timed(run, 'SRS_LOAD', async (pacer) => {
-      const progress = (share: number): void => run.progress?.(share);
-      return new ReferenceLoadedKey(await readKey(source, checkPoints, pacer, progress));
-    });
+    const pacer = new Pacer(run.signal);
+    await pacer.pause();
+    const progress = (share: number): void => run.progress?.(share);
+    return new ReferenceLoadedKey(await readKey(source, checkPoints, pacer, progress));
   },
   async [Symbol.asyncDispose]() {},
 };
@@ -83,7 +83,7 @@ class ReferenceLoadedKey implements LoadedKey {
 
   async stage(input: PartitionInput, run: Run): Promise<Staged> {
     const key = this.#loaded();
-    const witness = await timed(run, 'STAGE', (pacer) => readWitness(key, input.witness, pacer));
+    const witness = await readWitness(key, input.witness, new Pacer(run.signal));
     const evaluations = await timed(run, 'SYNTH', (pacer) =>
       evaluateRows(key, input, witness, pacer),
     );
@@ -105,7 +105,8 @@ class ReferenceLoadedKey implements LoadedKey {
 
   async finish(computed: Computed, run: Run): Promise<Proof> {
     const { sums, blinding } = take<ComputedContent>(computed);
-    return timed(run, 'FINISH', async () => assemble(this.#loaded(), sums, blinding));
+    await new Pacer(run.signal).pause();
+    return assemble(this.#loaded(), sums, blinding);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -8,19 +8,16 @@ export const BACKEND_API_VERSION = 1;
 export type BackendName = 'cuda' | 'cpu' | 'cpu-reference' | 'webgpu';
 export type DeviceId = string;
 
-/** Stages that a backend times itself; a device reports the times of its own events. */
+/** Stages inside a call; the calls themselves are timed by the caller. A device reports its own events' times. */
 export type BackendStage =
-  | 'SRS_LOAD'
   | 'SYNTH'
-  | 'STAGE'
   | 'H2D'
   | 'NTT'
   | 'MSM_H'
   | 'MSM_L'
   | 'MSM_A'
   | 'MSM_B_G1'
-  | 'MSM_B_G2'
-  | 'FINISH';
+  | 'MSM_B_G2';
 
 export interface DeviceInfo {
   readonly id: DeviceId;

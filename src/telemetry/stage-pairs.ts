@@ -25,7 +25,7 @@ const WITHIN: Readonly<Record<Stage, readonly Stage[]>> = {
   QUEUE: ['JOB'],
   RECHECK: ['JOB'],
   SRS_LOAD: ['RECHECK', 'JOB'],
-  SYNTH: ['RECHECK', 'JOB'],
+  SYNTH: ['STAGE', 'RECHECK', 'JOB'],
   STAGE: ['RECHECK', 'JOB'],
   GPU: ['RECHECK', 'JOB'],
   FINISH: ['RECHECK', 'JOB'],

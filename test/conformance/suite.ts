@@ -253,13 +253,13 @@ async function checkReports(backend: ProverBackend, kind: Kind): Promise<void> {
   };
   await using device = await openFirst(backend);
   const key = await keyOf(kind, example);
-  const loaded = await reported(device.load(key, LOAD, run), 'SRS_LOAD');
-  const staged = await reported(loaded.stage(await inputOf(kind, example), run), 'STAGE');
+  const loaded = await reported(device.load(key, LOAD, run));
+  const staged = await reported(loaded.stage(await inputOf(kind, example), run), 'SYNTH');
   const computed = await reported(
     loaded.compute(staged, anyBlinding(kind.curve), run),
     ...(['NTT', 'MSM_H', 'MSM_L', 'MSM_A', 'MSM_B_G1', 'MSM_B_G2'] as const),
   );
-  await reported(loaded.finish(computed, run), 'FINISH');
+  await reported(loaded.finish(computed, run));
   await loaded[Symbol.asyncDispose]();
 }
 
