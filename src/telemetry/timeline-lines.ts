@@ -43,13 +43,18 @@ export class TimelineLines {
   }
 
   readonly listener: EventListener = (event) => {
+    const detail = this.#detail(event);
+    if (event.event === 'JOB_END') this.#jobs.delete(event.jobId);
+    if (detail === undefined) return;
     const offset = wholeMillis(event.atMicros - this.#startedMicros);
     const jobId = event.jobId.replace(/\p{Cc}/gu, '?');
-    this.#write(`TIMELINE,${offset},${event.event},${jobId},${this.#detail(event)}`);
-    if (event.event === 'JOB_END') this.#jobs.delete(event.jobId);
+    this.#write(`TIMELINE,${offset},${event.event},${jobId},${detail}`);
   };
 
-  #detail(event: ProverEvent): string {
+  /**
+   * @returns undefined for an event inside a stage of the same identity: the outer one is printed
+   */
+  #detail(event: ProverEvent): string | undefined {
     const { partition, worker = 0, attributes } = event;
     const edge = edgeOf(event);
     const part = partition === undefined ? [] : [`partition=${partition}`];
@@ -59,10 +64,11 @@ export class TimelineLines {
     const job = this.#jobOf(event);
     const starts = startsOf(job, identityOf(edge.stage, event));
     if (edge.edge === 'start') {
-      starts.push(event.atMicros);
+      if (starts.push(event.atMicros) > 1) return undefined;
       return part.length === 0 ? `kind=${job.kind}` : part.join(',');
     }
     const started = starts.pop();
+    if (starts.length > 0) return undefined;
     if (started !== undefined) {
       part.push(`${edge.stage.toLowerCase()}_ms=${wholeMillis(event.atMicros - started)}`);
     }

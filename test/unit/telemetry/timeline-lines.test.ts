@@ -100,6 +100,20 @@ describe('TimelineLines', () => {
     ]);
   });
 
+  it('prints a stage once that host and backend both report', () => {
+    expect(
+      lines([
+        { event: 'FINISH_START', partition: 0 },
+        { event: 'FINISH_START', partition: 0 },
+        { event: 'FINISH_END', partition: 0 },
+        { event: 'FINISH_END', partition: 0 },
+      ]),
+    ).toEqual([
+      'TIMELINE,0,FINISH_START,porep-1000-9,partition=0',
+      'TIMELINE,4502,FINISH_END,porep-1000-9,partition=0,finish_ms=4502',
+    ]);
+  });
+
   it('prints an end without a start, without a duration', () => {
     expect(lines([{ event: 'GPU_END' }])).toEqual(['TIMELINE,0,GPU_END,porep-1000-9,worker=0']);
   });

@@ -151,6 +151,20 @@ describe('stagesOf', () => {
     expect(told(events)).toEqual(['JOB 0-12 100%', '  SRS_LOAD 2-10 67%', '    H2D 6-7 8%']);
   });
 
+  it('nests the evaluation of rows where it happened', () => {
+    const events = drawn(`
+      JOB       ├───────┤
+      SYNTH     ├─┤
+      STAGE       ├────┤
+      SYNTH         ├─┤`);
+    expect(told(events)).toEqual([
+      'JOB 0-8 100%',
+      '  SYNTH 0-2 25%',
+      '  STAGE 2-7 63%',
+      '    SYNTH 4-6 25%',
+    ]);
+  });
+
   it('gives each partition, worker and device its own stages', () => {
     const events = drawn(`
       JOB              ├──────────────┤
