@@ -89,7 +89,10 @@ export type Config = {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Flags win over the environment, which wins over the defaults. @throws ERR_PARAMS naming the setting */
+/**
+ * Flags win over the environment, which wins over the defaults. @throws ERR_PARAMS naming the
+ * setting
+ */
 export function loadConfig(
   flags: Partial<Record<keyof typeof SETTINGS, string>> = {},
   environment: Environment = process.env,

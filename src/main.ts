@@ -121,4 +121,5 @@ async function listen(server: Server, address: string): Promise<string> {
   return `http://${host}:${(server.address() as AddressInfo).port}`;
 }
 
-process.exitCode = await run(process.argv.slice(2), wiring, processIo());
+// What is left by then, such as the retries of an exporter, must not hold the command up.
+process.exit(await run(process.argv.slice(2), wiring, processIo()));

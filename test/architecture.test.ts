@@ -50,7 +50,7 @@ const READS_ENVIRONMENT = ['src/config.ts'];
 
 const files = ['src', 'backends/cpu-reference'].flatMap((root) =>
   readdirSync(root, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
     .map((name) => join(root, name)),
 );
 
@@ -63,7 +63,9 @@ function roomOf(file: string): string {
 function importsOf(file: string): string[] {
   const source = readFileSync(file, 'utf8');
   const specifiers = source.matchAll(/(?:\bfrom|\bimport\(|^import)\s*['"](\.[^'"]+)['"]/gm);
-  return [...specifiers].map((match) => normalize(join(dirname(file), match[1] as string)));
+  return [...specifiers]
+    .map((match) => normalize(join(dirname(file), match[1] as string)))
+    .filter((target) => target !== 'package.json');
 }
 
 describe('architecture', () => {
@@ -94,9 +96,11 @@ describe('architecture', () => {
   });
 
   it.each(files)('%s keeps to 100 columns', (file) => {
+    // A message or a pattern stays in one piece, so that it can be searched for.
+    const exempt = /https?:|^\s*(text: )?['`/]/;
     const long = readFileSync(file, 'utf8')
       .split('\n')
-      .filter((line) => [...line].length > 100 && !line.includes('http'));
+      .filter((line) => [...line].length > 100 && (line.includes('/**') || !exempt.test(line)));
     expect(long).toEqual([]);
   });
 });

@@ -8,7 +8,10 @@ export const BACKEND_API_VERSION = 1;
 export type BackendName = 'cuda' | 'cpu' | 'cpu-reference' | 'webgpu';
 export type DeviceId = string;
 
-/** Stages inside a call; the calls themselves are timed by the caller. A device reports its own events' times. */
+/**
+ * Stages inside a call; the calls themselves are timed by the caller. A device reports its own
+ * events' times.
+ */
 export type BackendStage =
   | 'SYNTH'
   | 'H2D'

@@ -1,6 +1,6 @@
 /**
- * Every operating error of the service: one table, from which JSON-RPC codes, HTTP statuses, exit codes and
- * the documentation are derived. Bugs are assertions (`assert.ts`), not entries here.
+ * Every operating error of the service: one table, from which JSON-RPC codes, HTTP statuses, exit
+ * codes and the documentation are derived. Bugs are assertions (`assert.ts`), not entries here.
  */
 export interface ErrorSpec {
   /** JSON-RPC 2.0 error code. */
@@ -172,7 +172,10 @@ export type ErrorCode = keyof typeof ERRORS;
 type Fields<T extends string> = T extends `${string}{${infer Name}}${infer Rest}`
   ? Name | Fields<Rest>
   : never;
-/** The data an error carries: exactly the fields its text names. Never a witness value, scalar or blinding. */
+/**
+ * The data an error carries: exactly the fields its text names. Never a witness value, scalar or
+ * blinding.
+ */
 export type ErrorData<C extends ErrorCode> = {
   readonly [K in Fields<(typeof ERRORS)[C]['text']>]: string | number;
 };

@@ -2,8 +2,8 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { formatError, ProverError } from './errors.ts';
 
 /**
- * Random access to the bytes of a file or of memory. Readers of large formats take this and offsets,
- * so that no file is ever held whole.
+ * Random access to the bytes of a file or of memory. Readers of large formats take this and
+ * offsets, so that no file is ever held whole.
  */
 export interface ByteSource extends AsyncDisposable {
   /** What messages call it: a file's base name, never its folder. */
@@ -30,7 +30,10 @@ export async function openFile(path: string, name = baseName(path)): Promise<Byt
   const stat = await handle.stat();
   if (!stat.isFile()) {
     await handle.close();
-    throw new ProverError('ERR_FILE', { path: name, reason: 'expected a file, got something else' });
+    throw new ProverError('ERR_FILE', {
+      path: name,
+      reason: 'expected a file, got something else',
+    });
   }
   return {
     name,
@@ -40,7 +43,8 @@ export async function openFile(path: string, name = baseName(path)): Promise<Byt
       const bytes = new Uint8Array(length);
       for (let done = 0; done < length; ) {
         const { bytesRead } = await handle.read(bytes, done, length - done, offset + done);
-        if (bytesRead === 0) throw formatError(name, `${length} bytes at ${offset}`, 'a shorter file');
+        if (bytesRead === 0)
+          throw formatError(name, `${length} bytes at ${offset}`, 'a shorter file');
         done += bytesRead;
       }
       return bytes;

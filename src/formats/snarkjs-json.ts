@@ -40,6 +40,8 @@ export interface SnarkjsVerificationKey {
 }
 
 export const JSON_BYTES_MAX = 16 * MIB;
+/** snarkjs's own files need five. */
+const JSON_DEPTH_MAX = 16;
 /** Of any number below 2^384. */
 const DIGITS_MAX = 116;
 const CURVE_NAMES: Readonly<Record<CurveName, SnarkjsCurve>> = {
@@ -58,11 +60,27 @@ export async function readJson(source: ByteSource): Promise<unknown> {
     throw new ProverError('ERR_TOO_LARGE', { subject: source.name, limit: JSON_BYTES_MAX });
   }
   const text = Buffer.from(await source.read(0, source.size)).toString('utf8');
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
     // The parser's own message quotes the text.
     throw formatError(source.name, 'JSON', 'something else');
+  }
+  checkDepth(source.name, value);
+  return value;
+}
+
+/** Deeper values would exhaust the stack of whatever walks them next. */
+function checkDepth(subject: string, value: unknown): void {
+  let level = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth === JSON_DEPTH_MAX) {
+      throw formatError(subject, `at most ${JSON_DEPTH_MAX} levels of JSON`, 'more');
+    }
+    level = level.flatMap((parent) =>
+      typeof parent === 'object' && parent !== null ? Object.values(parent) : [],
+    );
   }
 }
 

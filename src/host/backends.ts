@@ -1,6 +1,9 @@
 import { BackendRegistry } from '../backend/registry.ts';
 
-/** Every backend there is, fastest first. Each is loaded when it is first asked for, here in the host only. */
+/**
+ * Every backend there is, fastest first. Each is loaded when it is first asked for, here in the
+ * host only.
+ */
 export function createBackends(): BackendRegistry {
   return new BackendRegistry([
     {

@@ -1,7 +1,8 @@
 import { createBackends } from './backends.ts';
 import { HostServer } from './server.ts';
 
-// The device host: entry point of the child process. It outlives neither its parent nor its channel.
+// The device host: entry point of the child process. It outlives neither its parent nor its
+// channel.
 const send = process.send?.bind(process);
 if (send === undefined) {
   console.error('device host: expected to be started by proofline, got no channel');

@@ -2,7 +2,10 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { fromErrorRecord, ProverError } from '../core/errors.ts';
 import type { FromHost, HostEvent, HostOperations, Operation, ToHost } from './protocol.ts';
 
-/** A host that has not let go of an aborted call by then is ended: the caller was promised one second. */
+/**
+ * A host that has not let go of an aborted call by then is ended: the caller was promised one
+ * second.
+ */
 const ABORT_GRACE_MS = 700;
 
 export interface CallOptions {
@@ -19,8 +22,8 @@ interface PendingCall {
 }
 
 /**
- * The server's side of one device host. The child is started by the first call and again by the next call
- * after it has ended, so a crash costs only the calls that were running in it.
+ * The server's side of one device host. The child is started by the first call and again by the
+ * next call after it has ended, so a crash costs only the calls that were running in it.
  */
 export class HostClient {
   /** What messages call it. */

@@ -5,7 +5,10 @@ import { firstUnsatisfied } from '../r1cs/satisfaction.ts';
 import { WitnessValues } from '../r1cs/witness-values.ts';
 import type { Witness } from './witness.ts';
 
-/** Checks every constraint of a `.r1cs`. @throws ERR_CONSTRAINT_UNSATISFIED naming the first that fails */
+/**
+ * Checks every constraint of a `.r1cs`. @throws ERR_CONSTRAINT_UNSATISFIED naming the first that
+ * fails
+ */
 export async function checkConstraints(
   r1csPath: string,
   witness: Witness,

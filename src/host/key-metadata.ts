@@ -1,7 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
 
-/** What lies beside a key that `setup` made, in `KEYFILE.meta.json`: the key formats have no room for it. */
+/**
+ * What lies beside a key that `setup` made, in `KEYFILE.meta.json`: the key formats have no room
+ * for it.
+ */
 const KeyMetadata = z.object({
   /** SHA-256 of the key this file speaks of, hex. */
   digest: z.string(),

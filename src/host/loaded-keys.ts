@@ -19,7 +19,10 @@ export interface ResidentKey {
   readonly loaded: LoadedKey;
 }
 
-/** Opens devices and loads keys once, however many jobs use them. A key's points are checked at its first load. */
+/**
+ * Opens devices and loads keys once, however many jobs use them. A key's points are checked at its
+ * first load.
+ */
 export class LoadedKeys {
   readonly registry: BackendRegistry;
   readonly #devices = new Map<string, Promise<Device>>();

@@ -5,8 +5,9 @@ import type { CurveName } from '../math/curve.ts';
 import type { EventName, ProverEvent } from '../telemetry/events.ts';
 
 /**
- * What the server and a device host say to each other, over the child's IPC channel. Requests carry paths and
- * small values; anything large crosses by file. Paths come from this machine's stores or its command line.
+ * What the server and a device host say to each other, over the child's IPC channel. Requests carry
+ * paths and small values; anything large crosses by file. Paths come from this machine's stores or
+ * its command line.
  */
 export interface HostOperations {
   probe: { params: Record<string, never>; result: readonly ProbedBackend[] };

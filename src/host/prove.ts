@@ -14,7 +14,10 @@ import type { ProveParams, ProveResult } from './protocol.ts';
 import type { Call } from './server.ts';
 import { openWitness, type Witness } from './witness.ts';
 
-/** Share of a prove call's progress at which its parts begin; the rest is the multi-scalar multiplications. */
+/**
+ * Share of a prove call's progress at which its parts begin; the rest is the multi-scalar
+ * multiplications.
+ */
 const PROGRESS = { load: 0, compute: 0.15, verify: 0.98 } as const;
 
 interface Attempt {
@@ -24,8 +27,9 @@ interface Attempt {
 }
 
 /**
- * Proves and verifies. A proof that does not verify is computed again on another backend with the same
- * (r, s): equal bytes mean that the witness does not satisfy the circuit, other bytes mean a faulty backend.
+ * Proves and verifies. A proof that does not verify is computed again on another backend with the
+ * same (r, s): equal bytes mean that the witness does not satisfy the circuit, other bytes mean a
+ * faulty backend.
  */
 export async function prove(
   params: ProveParams,
@@ -133,7 +137,10 @@ class Stages {
     }
   }
 
-  /** What a backend reports to: its stages become events, its progress becomes [from, to] of the call's. */
+  /**
+   * What a backend reports to: its stages become events, its progress becomes [from, to] of the
+   * call's.
+   */
   run(from: number, to: number): Run {
     return {
       signal: this.#call.signal,

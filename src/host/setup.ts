@@ -12,7 +12,10 @@ import { DEVELOPMENT_KEY, writeKeyMetadata } from './key-metadata.ts';
 import type { SetupParams, SetupResult } from './protocol.ts';
 import type { Call } from './server.ts';
 
-/** Makes a development key from a circuit. The file appears whole or not at all. @throws ERR_FORMAT, ERR_FILE */
+/**
+ * Makes a development key from a circuit. The file appears whole or not at all. @throws ERR_FORMAT,
+ * ERR_FILE
+ */
 export async function setup(params: SetupParams, call: Call): Promise<SetupResult> {
   await using source = await openFile(params.r1csPath);
   const circuit = await readR1cs(source);

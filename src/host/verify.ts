@@ -9,7 +9,10 @@ import {
 import { verify as verifyProof } from '../groth16/verify.ts';
 import type { VerifyParams, VerifyResult } from './protocol.ts';
 
-/** @throws ERR_FORMAT for what cannot be a proof of the key at all: bad input rather than a false proof */
+/**
+ * @throws ERR_FORMAT for what cannot be a proof of the key at all: bad input rather than a false
+ * proof
+ */
 export async function verify(params: VerifyParams, signal: AbortSignal): Promise<VerifyResult> {
   const key =
     params.keyPath === undefined

@@ -107,7 +107,9 @@ function parseInput(name: string, bytes: Buffer): object {
   return input;
 }
 
-/** Signals are integers, or arrays of them; numbers that JSON cannot hold exactly must be strings. */
+/**
+ * Signals are integers, or arrays of them; numbers that JSON cannot hold exactly must be strings.
+ */
 function checkSignal(subject: string, signal: unknown): void {
   const waiting = [signal];
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {

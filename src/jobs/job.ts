@@ -5,7 +5,9 @@ import type { BackendChoice, ProveOutcome } from '../pipeline/pipeline.ts';
 export const JOB_STATES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
 export type JobState = (typeof JOB_STATES)[number];
 
-/** What a client asks for. `key` and `payload` name what the service already holds, never a path. */
+/**
+ * What a client asks for. `key` and `payload` name what the service already holds, never a path.
+ */
 export interface JobRequest {
   readonly kind: 'circom';
   /** Name or SHA-256 of a stored key. */

@@ -13,7 +13,10 @@ export interface PayloadInfo {
 }
 
 export interface PayloadStore {
-  /** Streams to disk; nothing is kept of a body that fails or exceeds `limitBytes`. @throws ERR_TOO_LARGE */
+  /**
+   * Streams to disk; nothing is kept of a body that fails or exceeds `limitBytes`. @throws
+   * ERR_TOO_LARGE
+   */
   put(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<PayloadInfo>;
   has(sha256: string): boolean;
 }

@@ -19,7 +19,10 @@ export interface StoredKey {
   readonly digest: string;
 }
 
-/** snarkjs JSON as parsed, unchecked: the device host checks it. Either a stored key or a verification key. */
+/**
+ * snarkjs JSON as parsed, unchecked: the device host checks it. Either a stored key or a
+ * verification key.
+ */
 export interface VerifyRequest {
   readonly key?: string;
   readonly verificationKey?: unknown;
@@ -31,16 +34,23 @@ export interface VerifyRequest {
 export interface JobService {
   /**
    * Accepts a job and returns at once.
-   * @throws ERR_KEY_UNKNOWN, ERR_PAYLOAD_UNKNOWN, ERR_BACKEND_UNAVAILABLE, ERR_QUEUE_FULL, ERR_SHUTTING_DOWN
+   * @throws ERR_KEY_UNKNOWN, ERR_PAYLOAD_UNKNOWN, ERR_BACKEND_UNAVAILABLE, ERR_QUEUE_FULL,
+   * ERR_SHUTTING_DOWN
    */
   submit(request: JobRequest, options?: { readonly traceparent?: string }): Promise<Job>;
   /** @throws ERR_JOB_UNKNOWN */
   get(id: string): Job;
   /** Newest first. */
   list(limit: number): readonly Job[];
-  /** Resolves once the job is completed, failed or cancelled. Aborting stops the waiting, not the job. */
+  /**
+   * Resolves once the job is completed, failed or cancelled. Aborting stops the waiting, not the
+   * job.
+   */
   settled(id: string, signal?: AbortSignal): Promise<Job>;
-  /** Ends a queued or running job within a second; a settled one stays as it is. @throws ERR_JOB_UNKNOWN */
+  /**
+   * Ends a queued or running job within a second; a settled one stays as it is. @throws
+   * ERR_JOB_UNKNOWN
+   */
   cancel(id: string): Job;
   /** @throws ERR_JOB_UNKNOWN */
   events(id: string): readonly ProverEvent[];

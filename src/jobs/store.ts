@@ -6,7 +6,10 @@ export interface JobStore {
   insert(job: Job): void;
   /** @throws ERR_JOB_UNKNOWN */
   get(id: string): Job;
-  /** Applies `change` to a job that is in one of `from`, else changes nothing. @returns the job as it is now */
+  /**
+   * Applies `change` to a job that is in one of `from`, else changes nothing. @returns the job as
+   * it is now
+   */
   update(id: string, from: readonly JobState[], change: Partial<Omit<Job, 'id'>>): Job;
   appendEvent(event: ProverEvent): void;
   /** Events of one job in order of arrival. @throws ERR_JOB_UNKNOWN */

@@ -25,7 +25,10 @@ interface Cached {
   readonly info: Promise<KeyInfo>;
 }
 
-/** The keys of a folder. A file is inspected, in a device host, when it is first seen and when it has changed. */
+/**
+ * The keys of a folder. A file is inspected, in a device host, when it is first seen and when it
+ * has changed.
+ */
 export class KeyFolder implements KeyCatalog {
   readonly #folder: string;
   readonly #inspect: (path: string) => Promise<InspectedKey>;

@@ -209,7 +209,10 @@ export class Pipeline {
   }
 }
 
-/** Passes a host's events on and ends what a crashed or aborted host left open: every start has an end. */
+/**
+ * Passes a host's events on and ends what a crashed or aborted host left open: every start has an
+ * end.
+ */
 class OpenStages {
   readonly #jobId: string;
   readonly #listener: TaskListener;

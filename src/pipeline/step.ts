@@ -22,7 +22,10 @@ export type Action = { readonly type: 'start'; readonly slot: Slot };
 
 export const EMPTY: PipelineState = { waiting: [], running: [] };
 
-/** The scheduler: pure, so that tests drive it with a list of events. First come, first served, by backend. */
+/**
+ * The scheduler: pure, so that tests drive it with a list of events. First come, first served, by
+ * backend.
+ */
 export function step(
   state: PipelineState,
   event: PipelineEvent,

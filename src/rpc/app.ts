@@ -22,7 +22,10 @@ export interface AppOptions {
   onInternalError?(error: unknown, reference: string): void;
 }
 
-/** The HTTP interface: JSON-RPC, its REST mirrors, status and health. It holds no state besides counters. */
+/**
+ * The HTTP interface: JSON-RPC, its REST mirrors, status and health. It holds no state besides
+ * counters.
+ */
 export function createApp(services: Services, options: AppOptions): Hono<Env> {
   const { version, shutdown = new AbortController().signal } = options;
   const describeError = (thrown: unknown): PublicError => {

@@ -1,6 +1,9 @@
 import { ERRORS, type ErrorCode, ProverError } from '../core/errors.ts';
 
-/** What a client learns of an error. Internal errors are told by a reference to the log, never by their text. */
+/**
+ * What a client learns of an error. Internal errors are told by a reference to the log, never by
+ * their text.
+ */
 export interface PublicError {
   readonly code: ErrorCode;
   readonly message: string;

@@ -5,8 +5,8 @@ import { ProverError } from '../core/errors.ts';
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 
 /**
- * Refuses requests that a foreign web page makes a browser send: by DNS rebinding (its own name in Host) or
- * across sites (its own origin in Origin). Tools that send no Origin pass.
+ * Refuses requests that a foreign web page makes a browser send: by DNS rebinding (its own name in
+ * Host) or across sites (its own origin in Origin). Tools that send no Origin pass.
  */
 export function guardHosts(configured: readonly string[]): MiddlewareHandler {
   const allowed = new Set([...LOOPBACK, ...configured.map((name) => name.toLowerCase())]);

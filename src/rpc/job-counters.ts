@@ -1,6 +1,9 @@
 import type { EventStream } from '../telemetry/events.ts';
 
-/** Counts settled jobs by kind, from the event stream, so that it forgets none that the store forgets. */
+/**
+ * Counts settled jobs by kind, from the event stream, so that it forgets none that the store
+ * forgets.
+ */
 export class JobCounters {
   readonly #kinds = new Map<string, string>();
   readonly #completed = new Map<string, number>();

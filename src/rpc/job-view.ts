@@ -31,7 +31,9 @@ export function jobSummary(job: Job): z.output<typeof JobSummary> {
   };
 }
 
-/** The job with its proof, if there is one. @throws ERR_JOB_UNKNOWN when it has just been forgotten */
+/**
+ * The job with its proof, if there is one. @throws ERR_JOB_UNKNOWN when it has just been forgotten
+ */
 export function jobView(job: Job, context: ServiceContext): z.output<typeof JobView> {
   const { outcome } = job;
   return {

@@ -2,7 +2,9 @@ import type { z } from '@hono/zod-openapi';
 import { type ErrorCode, ProverError } from '../core/errors.ts';
 import type { Call } from './context.ts';
 
-/** A method of the service. Its two schemas are the one source of validation, OpenAPI and OpenRPC. */
+/**
+ * A method of the service. Its two schemas are the one source of validation, OpenAPI and OpenRPC.
+ */
 export interface Method<R = unknown> {
   readonly summary: string;
   readonly params: z.ZodObject;

@@ -13,7 +13,9 @@ export interface Route {
 
 export const ErrorBody = z.object({ error: ErrorView });
 
-/** The responses of a route: what it answers when all is well, and the errors by their HTTP status. */
+/**
+ * The responses of a route: what it answers when all is well, and the errors by their HTTP status.
+ */
 export function responses(
   success: RouteConfig['responses'],
   errors: readonly ErrorCode[],

@@ -58,7 +58,10 @@ const BackendStatus = z.object({
   restarts: Count,
 });
 
-/** Fields that monitors of cuzk read keep their names and types; `version`, `ready` and `backends` are ours. */
+/**
+ * Fields that monitors of cuzk read keep their names and types; `version`, `ready` and `backends`
+ * are ours.
+ */
 export const ServiceStatus = z
   .object({
     version: z.string(),

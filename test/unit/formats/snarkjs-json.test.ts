@@ -281,3 +281,15 @@ describe('snarkjs files of public vectors', () => {
     });
   });
 });
+
+describe('readJson', () => {
+  const nested = (levels: number) =>
+    fromBytes('deep.json', Buffer.from('['.repeat(levels) + ']'.repeat(levels)));
+
+  it('takes sixteen levels and no more', async () => {
+    await expect(readJson(nested(16))).resolves.toBeInstanceOf(Array);
+    for (const levels of [17, 5000, 4_000_000]) {
+      await expect(readJson(nested(levels))).rejects.toMatchObject({ code: 'ERR_FORMAT' });
+    }
+  });
+});
