@@ -14,19 +14,21 @@ export interface Env {
 
 /** The request's body as it arrives, never held whole. */
 export function bodyOf(c: Context<Env>): Readable {
-  const { incoming } = c.env;
+  const incoming = (c.env as Env['Bindings'] | undefined)?.incoming;
   if (incoming !== undefined) return incoming;
   const { body } = c.req.raw;
   return body === null ? Readable.from([]) : Readable.fromWeb(body as ReadableStream<Uint8Array>);
 }
 
-/** The chunks of `stream`; leaving the loop early keeps the connection, so that it can be answered. */
+/**
+ * The chunks of `stream`; leaving the loop early keeps the connection, so that it can be answered.
+ */
 export function chunksOf(stream: Readable): AsyncIterable<Uint8Array> {
   return { [Symbol.asyncIterator]: () => stream.iterator({ destroyOnReturn: false }) };
 }
 
-/** @throws ERR_MEDIA_TYPE, ERR_TOO_LARGE, SyntaxError when it is not UTF-8 */
-export async function readJsonText(c: Context<Env>): Promise<string> {
+/** The bytes of a JSON body. @throws ERR_MEDIA_TYPE, ERR_TOO_LARGE */
+export async function readJsonBytes(c: Context<Env>): Promise<Uint8Array> {
   requireMediaType(c, 'application/json');
   checkDeclaredLength(c, JSON_BODY_BYTES_MAX);
   const chunks: Uint8Array[] = [];
@@ -36,14 +38,19 @@ export async function readJsonText(c: Context<Env>): Promise<string> {
     if (bytes > JSON_BODY_BYTES_MAX) throw tooLarge(JSON_BODY_BYTES_MAX);
     chunks.push(chunk);
   }
-  return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+  return Buffer.concat(chunks);
+}
+
+/** @throws SyntaxError or TypeError when it is not JSON in UTF-8 */
+export function parseJson(bytes: Uint8Array): unknown {
+  return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
 }
 
 /** @throws ERR_MEDIA_TYPE, ERR_TOO_LARGE, ERR_PARAMS */
 export async function readJson(c: Context<Env>): Promise<unknown> {
-  const text = await readJsonText(c);
+  const bytes = await readJsonBytes(c);
   try {
-    return JSON.parse(text);
+    return parseJson(bytes);
   } catch {
     throw new ProverError('ERR_PARAMS', {
       subject: 'body',

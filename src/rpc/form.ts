@@ -26,7 +26,8 @@ export interface Form {
 }
 
 /**
- * Reads multipart/form-data (RFC 7578) as it arrives: the file goes to `store`, nothing is held but the fields.
+ * Reads multipart/form-data (RFC 7578) as it arrives: the file goes to `store`, nothing is held but
+ * the fields.
  * @throws ERR_PARAMS, ERR_TOO_LARGE and what `store` throws; then `store` has been ended, too
  */
 export async function readForm(c: Context<Env>, reader: FormReader): Promise<Form> {
@@ -49,7 +50,7 @@ export async function readForm(c: Context<Env>, reader: FormReader): Promise<For
       stream.on('error', () => {});
       if (name !== reader.file)
         return reject(formError('form', `the file ${reader.file}`, 'another'));
-      file = reader.store(stream);
+      file = reader.store(chunksOf(stream));
       file.catch((thrown) => reject(stream.errored === null ? thrown : malformed()));
     });
   });
@@ -76,7 +77,10 @@ function openParser(contentType: string | undefined, fields: number): busboy.Bus
   }
 }
 
-/** Writes the body to the parser at the parser's pace. Resolves once everything has been parsed and stored. */
+/**
+ * Writes the body to the parser at the parser's pace. Resolves once everything has been parsed and
+ * stored.
+ */
 async function feed(c: Context<Env>, parser: busboy.Busboy, bytesMax: number): Promise<void> {
   const done = once(parser, 'finish');
   done.catch(() => {});

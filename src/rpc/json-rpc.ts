@@ -7,6 +7,7 @@ import {
   JSONRPCServer,
 } from 'json-rpc-2.0';
 import { ERRORS } from '../core/errors.ts';
+import { parseJson } from './body.ts';
 import type { Call } from './context.ts';
 import type { PublicError } from './errors.ts';
 import type { Method } from './method.ts';
@@ -16,8 +17,9 @@ export const BATCH_MAX = 100;
 export type JsonRpcAnswer = JSONRPCResponse | JSONRPCResponse[];
 
 /**
- * JSON-RPC 2.0 (https://www.jsonrpc.org/specification). The library runs the methods; the envelope is checked
- * here, because the library answers a batch of one with an object, throws on `null` and takes any id.
+ * JSON-RPC 2.0 (https://www.jsonrpc.org/specification). The library runs the methods; the envelope
+ * is checked here, because the library answers a batch of one with an object, throws on `null` and
+ * takes any id.
  */
 export class JsonRpc {
   readonly #server: JSONRPCServer<Call>;
@@ -35,10 +37,10 @@ export class JsonRpc {
   }
 
   /** @returns undefined when nothing is to be answered: notifications only */
-  async answer(text: string, call: Call): Promise<JsonRpcAnswer | undefined> {
+  async answer(bytes: Uint8Array, call: Call): Promise<JsonRpcAnswer | undefined> {
     let message: unknown;
     try {
-      message = JSON.parse(text);
+      message = parseJson(bytes);
     } catch {
       return createJSONRPCErrorResponse(null, -32700, 'Parse error');
     }
@@ -67,7 +69,9 @@ export class JsonRpc {
   }
 }
 
-/** The envelope of an error that is not about one request: over a limit, or of the wrong media type. */
+/**
+ * The envelope of an error that is not about one request: over a limit, or of the wrong media type.
+ */
 export function errorResponse(id: JSONRPCID, error: PublicError): JSONRPCErrorResponse {
   const { code, message, retry, data } = error;
   return createJSONRPCErrorResponse(id, ERRORS[code].rpc, message, { ...data, code, retry });

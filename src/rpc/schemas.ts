@@ -5,8 +5,10 @@ import { JOB_STATES, type JobRequest } from '../jobs/job.ts';
 
 /** Bytes of a payload inside a request, decoded. Larger ones are uploaded first. */
 export const INLINE_PAYLOAD_BYTES_MAX = MIB;
-/** Nesting of client-given JSON objects; snarkjs's own need five. */
-const JSON_DEPTH_MAX = 8;
+/** Levels of client-given JSON; snarkjs's own has four. */
+const JSON_LEVELS_MAX = 8;
+/** Arrays and objects on one level of it: a verification key has three for each public input. */
+const JSON_WIDTH_MAX = 20_000;
 
 type Backend = NonNullable<JobRequest['backend']>;
 const BACKENDS: { readonly [B in Backend]: B } = {
@@ -50,10 +52,13 @@ export const Payload = z
   )
   .describe('Witness (.wtns): the digest of an upload, or the bytes themselves up to 1 MiB');
 
-/** A JSON object that a device host checks further; here only its depth is bounded. */
+/** A JSON object that a device host checks further; here only its shape is bounded. */
 export const ForeignJson = z
   .looseObject({})
-  .refine((value) => isShallow(value), `expected at most ${JSON_DEPTH_MAX} levels`);
+  .refine(
+    (value) => isShallow(value),
+    `expected at most ${JSON_LEVELS_MAX} levels of at most ${JSON_WIDTH_MAX} arrays`,
+  );
 
 export const ErrorView = z
   .object({
@@ -115,11 +120,11 @@ export const JobView = z
   })
   .openapi('Job');
 
-/** Whether no value lies deeper than JSON_DEPTH_MAX, found without recursion. */
+/** Level by level, without recursion and without looking at more than the limits allow. */
 function isShallow(value: object): boolean {
   let level: object[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth === JSON_DEPTH_MAX) return false;
+    if (depth === JSON_LEVELS_MAX || level.length > JSON_WIDTH_MAX) return false;
     level = level.flatMap((parent) =>
       Object.values(parent).filter(
         (child): child is object => child !== null && typeof child === 'object',

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { type Env, readJsonText } from '../body.ts';
+import { type Env, readJsonBytes } from '../body.ts';
 import type { ServiceContext } from '../context.ts';
 import { errorHeaders, httpStatus } from '../errors.ts';
 import { errorResponse, JsonRpc, type JsonRpcAnswer } from '../json-rpc.ts';
@@ -48,15 +48,14 @@ export const rpcRoute: Route = {
     },
   },
   async handle(c, context) {
-    let text: string;
+    let bytes: Uint8Array;
     try {
-      text = await readJsonText(c);
+      bytes = await readJsonBytes(c);
     } catch (thrown) {
-      if (thrown instanceof TypeError) text = '';
-      else return refuse(c, context, thrown);
+      return refuse(c, context, thrown);
     }
     const rpc = new JsonRpc(METHODS, context.describeError);
-    const answer = await rpc.answer(text, callOf(c, context));
+    const answer = await rpc.answer(bytes, callOf(c, context));
     return answer === undefined ? c.body(null, 204) : c.json<JsonRpcAnswer>(answer);
   },
 };

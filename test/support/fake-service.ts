@@ -1,0 +1,266 @@
+import { createHash } from 'node:crypto';
+import { type ErrorRecord, ProverError } from '../../src/core/errors.ts';
+import type { Micros } from '../../src/core/units.ts';
+import { isSettled, type Job, type JobRequest } from '../../src/jobs/job.ts';
+import type { PayloadInfo, PayloadStore } from '../../src/jobs/payloads.ts';
+import type { JobService, VerifyRequest } from '../../src/jobs/service.ts';
+import type { KeyCatalog, KeyInfo } from '../../src/keys/catalog.ts';
+import type { HostStatus, ProveOutcome, VerifyOutcome } from '../../src/pipeline/pipeline.ts';
+import type { Services } from '../../src/rpc/context.ts';
+import { type EventName, EventStream, type ProverEvent } from '../../src/telemetry/events.ts';
+
+export const KEY: KeyInfo = {
+  name: 'multiplier',
+  path: '/data/keys/multiplier.zkey',
+  digest: 'ab'.repeat(32),
+  format: 'zkey',
+  curve: 'bn254',
+  bytes: 4096,
+  publicCount: 1,
+  logN: 4,
+  insecure: 'made by setup',
+};
+
+export const OUTCOME: ProveOutcome = {
+  proof: {
+    pi_a: ['1', '2', '1'],
+    pi_b: [
+      ['1', '2'],
+      ['3', '4'],
+      ['1', '0'],
+    ],
+    pi_c: ['5', '6', '1'],
+    protocol: 'groth16',
+    curve: 'bn128',
+  },
+  public: ['33'],
+  keyDigest: KEY.digest,
+  backend: 'cpu-reference',
+  device: '0',
+  attempts: 1,
+  verified: true,
+};
+
+/** Job events with the given microseconds after the job's start. */
+export type Script = readonly (readonly [atMicros: number, event: EventName])[];
+
+export const PROVING: Script = [
+  [1000, 'QUEUE_END'],
+  [1000, 'SYNTH_START'],
+  [3000, 'SYNTH_END'],
+  [3000, 'GPU_QUEUE'],
+  [3000, 'GPU_PICKUP'],
+  [3000, 'GPU_START'],
+];
+export const PROVEN: Script = [
+  ...PROVING,
+  [9000, 'GPU_END'],
+  [9000, 'VERIFY_START'],
+  [10_000, 'VERIFY_END'],
+];
+
+/** Jobs that a test moves by hand: `start`, `complete`, `fail`. */
+export class FakeJobs implements JobService {
+  readonly stream = new EventStream();
+  readonly submitted: { request: JobRequest; traceparent?: string }[] = [];
+  readonly verified: VerifyRequest[] = [];
+  readonly #jobs = new Map<string, Job>();
+  readonly #events = new Map<string, ProverEvent[]>();
+  readonly #wakes = new Set<() => void>();
+  /** Calls of `settled` that have not returned. */
+  waiting = 0;
+  /** Thrown by the next `submit`. */
+  refusal: unknown;
+  verdict: VerifyOutcome = { valid: true };
+  hostList: readonly HostStatus[] = [
+    { backend: 'cuda', available: false, reason: 'no driver', state: 'stopped', restarts: 0 },
+    {
+      backend: 'cpu-reference',
+      available: true,
+      version: '1',
+      deviceName: 'CPU',
+      memoryBytes: 1024,
+      state: 'idle',
+      restarts: 0,
+    },
+  ];
+  /** Completes each job as soon as it is submitted. */
+  instant = false;
+
+  readonly #payloads: FakePayloads;
+
+  constructor(payloads: FakePayloads) {
+    this.#payloads = payloads;
+  }
+
+  async submit(request: JobRequest, options: { traceparent?: string } = {}): Promise<Job> {
+    this.submitted.push({ request, ...options });
+    const { refusal } = this;
+    this.refusal = undefined;
+    if (refusal !== undefined) throw refusal;
+    if (request.key !== KEY.name && request.key !== KEY.digest) {
+      throw new ProverError('ERR_KEY_UNKNOWN', { key: request.key });
+    }
+    if (!this.#payloads.has(request.payload)) {
+      throw new ProverError('ERR_PAYLOAD_UNKNOWN', { sha256: request.payload });
+    }
+    const id = `job-${this.#jobs.size + 1}`;
+    const job: Job = {
+      id,
+      request,
+      state: 'queued',
+      submittedAt: 1_700_000_000_000_000 as Micros,
+      progress: 0,
+      traceId: '0af7651916cd43dd8448eb211c80319c',
+    };
+    this.#jobs.set(id, job);
+    this.play(id, [
+      [0, 'JOB_START'],
+      [0, 'QUEUE_START'],
+    ]);
+    if (this.instant) this.complete(id);
+    return this.get(id);
+  }
+
+  /** Appends events to the job's. */
+  play(id: string, script: Script): void {
+    const { submittedAt, request, state } = this.get(id);
+    for (const [offset, event] of script) {
+      const entry: ProverEvent = {
+        atMicros: (submittedAt + offset) as Micros,
+        event,
+        jobId: id,
+        ...(event === 'JOB_START' && { attributes: { kind: request.kind } }),
+        ...(event === 'JOB_END' && { attributes: { state } }),
+      };
+      this.#events.set(id, [...(this.#events.get(id) ?? []), entry]);
+      this.stream.emit(entry);
+    }
+  }
+
+  start(id: string, script: Script = PROVING): void {
+    this.#change(id, { state: 'running', startedAt: this.#at(id, 1000) });
+    this.play(id, script);
+  }
+
+  complete(id: string, outcome: ProveOutcome = OUTCOME): void {
+    if (this.get(id).state === 'queued') this.start(id);
+    this.play(id, PROVEN.slice(PROVING.length));
+    this.#change(id, { state: 'completed', progress: 1, outcome, endedAt: this.#at(id, 10_000) });
+    this.play(id, [[10_000, 'JOB_END']]);
+  }
+
+  fail(id: string, error: ErrorRecord): void {
+    this.#change(id, { state: 'failed', error, endedAt: this.#at(id, 2000) });
+    this.play(id, [[2000, 'JOB_END']]);
+  }
+
+  get(id: string): Job {
+    const job = this.#jobs.get(id);
+    if (job === undefined) throw new ProverError('ERR_JOB_UNKNOWN', { jobId: id });
+    return job;
+  }
+
+  list(limit: number): readonly Job[] {
+    return [...this.#jobs.values()].reverse().slice(0, limit);
+  }
+
+  async settled(id: string, signal?: AbortSignal): Promise<Job> {
+    this.waiting++;
+    while (!isSettled(this.get(id).state) && signal?.aborted !== true) {
+      await new Promise<void>((resolve) => {
+        this.#wakes.add(resolve);
+        signal?.addEventListener('abort', () => resolve(), { once: true });
+      });
+    }
+    this.waiting--;
+    return this.get(id);
+  }
+
+  cancel(id: string): Job {
+    if (!isSettled(this.get(id).state)) {
+      this.#change(id, { state: 'cancelled', endedAt: this.#at(id, 2000) });
+      this.play(id, [[2000, 'JOB_END']]);
+    }
+    return this.get(id);
+  }
+
+  events(id: string): readonly ProverEvent[] {
+    this.get(id);
+    return this.#events.get(id) ?? [];
+  }
+
+  async verify(request: VerifyRequest): Promise<VerifyOutcome> {
+    this.verified.push(request);
+    return this.verdict;
+  }
+
+  hosts(): readonly HostStatus[] {
+    return this.hostList;
+  }
+
+  #at(id: string, offset: number): Micros {
+    return (this.get(id).submittedAt + offset) as Micros;
+  }
+
+  #change(id: string, change: Partial<Job>): void {
+    this.#jobs.set(id, { ...this.get(id), ...change });
+    for (const wake of this.#wakes) wake();
+    this.#wakes.clear();
+  }
+}
+
+export class FakePayloads implements PayloadStore {
+  readonly #known = new Set<string>();
+  /** Bodies that ended in an error, in order. */
+  readonly failures: unknown[] = [];
+  /** Called with each chunk, before the next one is taken. */
+  onChunk: (chunk: Uint8Array) => void = () => {};
+
+  async put(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<PayloadInfo> {
+    const hash = createHash('sha256');
+    let bytes = 0;
+    try {
+      for await (const chunk of body) {
+        bytes += chunk.length;
+        if (bytes > limitBytes) {
+          throw new ProverError('ERR_TOO_LARGE', { subject: 'payload', limit: limitBytes });
+        }
+        hash.update(chunk);
+        this.onChunk(chunk);
+      }
+    } catch (thrown) {
+      this.failures.push(thrown);
+      throw thrown;
+    }
+    const sha256 = hash.digest('hex');
+    this.#known.add(sha256);
+    return { sha256, bytes };
+  }
+
+  has(sha256: string): boolean {
+    return this.#known.has(sha256);
+  }
+}
+
+export class FakeKeys implements KeyCatalog {
+  async list(): Promise<readonly KeyInfo[]> {
+    return [KEY];
+  }
+
+  async resolve(nameOrDigest: string): Promise<KeyInfo> {
+    if (nameOrDigest === KEY.name || nameOrDigest === KEY.digest) return KEY;
+    throw new ProverError('ERR_KEY_UNKNOWN', { key: nameOrDigest });
+  }
+}
+
+export interface FakeServices extends Services {
+  readonly jobs: FakeJobs;
+  readonly payloads: FakePayloads;
+}
+
+export function fakeServices(): FakeServices {
+  const payloads = new FakePayloads();
+  const jobs = new FakeJobs(payloads);
+  return { jobs, payloads, keys: new FakeKeys(), events: jobs.stream };
+}

@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest';
+import type { Micros } from '../../../src/core/units.ts';
+import type { ProverEvent } from '../../../src/telemetry/events.ts';
+import { Metrics } from '../../../src/telemetry/metrics.ts';
+
+const at = (seconds: number, event: ProverEvent['event'], rest: Partial<ProverEvent> = {}) => ({
+  atMicros: (seconds * 1e6) as Micros,
+  event,
+  jobId: 'a',
+  ...rest,
+});
+const metrics = new Metrics({
+  queueDepth: () => 3,
+  queueAgeSeconds: () => 1.5,
+  hosts: () => [{ backend: 'cpu', restarts: 2 }],
+});
+
+it('counts jobs by state and times stages by backend', async () => {
+  metrics.listener(at(1, 'JOB_START'));
+  metrics.listener(at(2, 'GPU_START', { device: 'cpu:0' }));
+  metrics.listener(at(2.25, 'GPU_PICKUP'));
+  metrics.listener(at(3, 'GPU_END', { device: 'cpu:0' }));
+  metrics.listener(at(4, 'JOB_END', { attributes: { state: 'completed' } }));
+  metrics.listener(at(5, 'NTT_END'));
+  const lines = (await metrics.text()).split('\n');
+  expect(lines).toContain('proofline_jobs_total{state="completed"} 1');
+  expect(lines).toContain('proofline_stage_seconds_sum{stage="GPU",backend="cpu"} 1');
+  expect(lines).toContain('proofline_stage_seconds_bucket{le="0.5",stage="GPU",backend="cpu"} 0');
+  expect(lines).toContain('proofline_stage_seconds_sum{stage="JOB",backend=""} 3');
+  expect(lines.some((line) => line.includes('stage="NTT"'))).toBe(false);
+});
+
+it('asks for the queue, the hosts and the event loop when it is read', async () => {
+  const text = await metrics.text();
+  expect(text).toContain('proofline_queue_depth 3');
+  expect(text).toContain('proofline_queue_age_seconds 1.5');
+  expect(text).toContain('proofline_device_host_restarts{backend="cpu"} 2');
+  expect(text).toMatch(/nodejs_eventloop_lag_p99_seconds /);
+  expect(metrics.contentType).toMatch(/^text\/plain; version=0.0.4/);
+});
