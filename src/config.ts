@@ -18,8 +18,12 @@ const count = (min: number, max: number) =>
     .pipe(z.number().min(min).max(max));
 const listenAddress = z
   .string()
-  .regex(/^(127\.0\.0\.1|localhost|\[::1\]):\d{1,5}$/, 'expected a loopback address and a port')
+  .regex(/^([A-Za-z0-9.-]{1,253}|\[[0-9a-f:.]+\]):\d{1,5}$/, 'expected an address and a port')
   .refine((text) => Number(text.split(':').at(-1)) <= 65_535, 'expected a port up to 65535');
+const list = z
+  .string()
+  .transform((text) => text.split(',').map((item) => item.trim()))
+  .transform((items) => items.filter((item) => item !== ''));
 
 interface Setting<T extends z.ZodType<unknown, string>> {
   readonly env: `PROOFLINE_${string}`;
@@ -44,7 +48,7 @@ export const SETTINGS = {
     env: 'PROOFLINE_LISTEN',
     fallback: '127.0.0.1:9830',
     schema: listenAddress,
-    help: 'Address and port of the server; loopback only. Port 0 takes a free one.',
+    help: 'Address and port of the server. Beyond this machine only with tokens. 0: a free port.',
   }),
   threads: setting({
     env: 'PROOFLINE_THREADS',
@@ -70,6 +74,48 @@ export const SETTINGS = {
     schema: bytes,
     help: 'Largest payload.',
   }),
+  tlsCertFile: setting({
+    env: 'PROOFLINE_TLS_CERT_FILE',
+    fallback: '',
+    schema: z.string(),
+    help: 'Certificate chain, PEM; with the key, the server speaks HTTPS.',
+  }),
+  tlsKeyFile: setting({
+    env: 'PROOFLINE_TLS_KEY_FILE',
+    fallback: '',
+    schema: z.string(),
+    help: 'Private key of the certificate, PEM.',
+  }),
+  allowedHosts: setting({
+    env: 'PROOFLINE_ALLOWED_HOSTS',
+    fallback: '',
+    schema: list,
+    help: 'Names, comma-separated, that clients may call the server by besides loopback ones.',
+  }),
+  corsOrigins: setting({
+    env: 'PROOFLINE_CORS_ORIGINS',
+    fallback: '',
+    schema: list,
+    help: 'Origins, comma-separated, of web pages that may call the server from a browser.',
+  }),
+  requestsPerMinute: setting({
+    env: 'PROOFLINE_REQUESTS_PER_MINUTE',
+    fallback: '6000',
+    schema: count(1, 10_000_000),
+    help: 'Requests a minute that each token may send.',
+  }),
+  jobsPerToken: setting({
+    env: 'PROOFLINE_JOBS_PER_TOKEN',
+    fallback: '1000',
+    schema: count(1, 1_000_000),
+    help: 'Unsettled jobs that each token may have.',
+  }),
+  logLevel: setting({
+    env: 'PROOFLINE_LOG_LEVEL',
+    fallback: 'info',
+    schema: z.enum(['error', 'warn', 'info', 'debug', 'silent']),
+    help: 'What is logged, as JSON lines on standard error: error, warn, info, debug or silent.',
+  }),
   timelineLines: setting({
     env: 'PROOFLINE_TIMELINE_LINES',
     fallback: 'false',
@@ -81,6 +127,8 @@ export const SETTINGS = {
 export type Config = {
   readonly [K in keyof typeof SETTINGS]: z.output<(typeof SETTINGS)[K]['schema']>;
 } & {
+  /** What commands with --server present to the service. */
+  readonly token: string | undefined;
   /** https://no-color.org */
   readonly noColor: boolean;
   /** OTLP export was asked for by OpenTelemetry's own variables. */
@@ -114,6 +162,7 @@ export function loadConfig(
   }
   return Object.freeze({
     ...values,
+    token: environment.PROOFLINE_TOKEN || undefined,
     noColor: (environment.NO_COLOR ?? '') !== '',
     telemetryExport: wantsExport(environment),
   }) as Config;

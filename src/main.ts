@@ -1,10 +1,6 @@
 #!/usr/bin/env node
-import { once } from 'node:events';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createAdaptorServer } from '@hono/node-server';
 import packageJson from '../package.json' with { type: 'json' };
 import { LocalEngine } from './cli/engine.ts';
 import { processIo } from './cli/io.ts';
@@ -13,7 +9,6 @@ import { run } from './cli/program.ts';
 import { RemoteProver } from './cli/remote.ts';
 import type { Engine, RunningServer, Wiring } from './cli/wiring.ts';
 import { type Config, loadConfig } from './config.ts';
-import { ProverError } from './core/errors.ts';
 import { nowMicros } from './core/units.ts';
 import { HostClient } from './host/client.ts';
 import { MemoryJobStore } from './jobs/memory-store.ts';
@@ -22,7 +17,10 @@ import { Jobs } from './jobs/service.ts';
 import { KeyFolder } from './keys/catalog.ts';
 import { Pipeline } from './pipeline/pipeline.ts';
 import { createApp } from './rpc/app.ts';
+import { TokenStore } from './rpc/tokens.ts';
+import { listen, openTransport } from './rpc/transport.ts';
 import { EventStream } from './telemetry/events.ts';
+import { createLog, logJobs } from './telemetry/log.ts';
 import { startTracing } from './telemetry/otel.ts';
 import { TimelineLines } from './telemetry/timeline-lines.ts';
 
@@ -33,10 +31,15 @@ const wiring: Wiring = {
   version,
   config: (flags) => loadConfig(flags),
   openEngine: async (flags) => openEngine(loadConfig(flags)),
-  connectServer: async (url) => new RemoteProver(url),
+  connectServer: async (url) => new RemoteProver(url, loadConfig().token),
   startServer: async (flags) => startServer(loadConfig(flags)),
   inspectMachine,
+  tokens: (flags) => new TokenStore(tokensPath(loadConfig(flags))),
 };
+
+function tokensPath({ dataDir }: Config): string {
+  return join(dataDir, 'tokens.json');
+}
 
 async function openEngine(config: Config): Promise<Engine> {
   const events = new EventStream();
@@ -44,8 +47,12 @@ async function openEngine(config: Config): Promise<Engine> {
 }
 
 async function startServer(config: Config): Promise<RunningServer> {
+  const tokens = new TokenStore(tokensPath(config));
+  const transport = await openTransport(config, tokens);
+  const log = createLog(config.logLevel, process.stderr);
   const events = new EventStream();
   const endTracing = await trace(config, events);
+  events.subscribe(logJobs(log));
   if (config.timelineLines) {
     const lines = new TimelineLines(nowMicros(), (line) => process.stderr.write(`${line}\n`));
     events.subscribe(lines.listener);
@@ -67,15 +74,17 @@ async function startServer(config: Config): Promise<RunningServer> {
   const app = createApp(
     { jobs, payloads, keys, events },
     {
+      ...config,
       version,
+      tokens,
+      logLevel: log,
       shutdown: shutdown.signal,
-      uploadLimitBytes: config.uploadLimitBytes,
-      onInternalError: (error, reference) => console.error(`internal error ${reference}:`, error),
+      onInternalError: (error, reference) => log.error({ err: error, reference }, 'internal error'),
     },
   );
-  const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+  const server = transport.createServer(app.fetch);
   try {
-    const url = await listen(server, config.listen);
+    const url = await listen(server, config.listen, transport.scheme);
     await pipeline.probe();
     return {
       url,
@@ -106,19 +115,6 @@ async function trace(config: Config, events: EventStream): Promise<() => Promise
   const tracing = await startTracing({ version, warn: (line) => console.error(line) });
   events.subscribe(tracing.listener);
   return () => tracing.shutdown();
-}
-
-/** @returns the URL that the server answers at. @throws ERR_LISTEN */
-async function listen(server: Server, address: string): Promise<string> {
-  const [, host, port] = /^(.*):(\d+)$/.exec(address) as unknown as [string, string, string];
-  server.listen(Number(port), host.replace(/[[\]]/g, ''));
-  try {
-    await once(server, 'listening');
-  } catch (cause) {
-    const reason = (cause as NodeJS.ErrnoException).code ?? 'cannot be listened at';
-    throw new ProverError('ERR_LISTEN', { address, reason }, cause);
-  }
-  return `http://${host}:${(server.address() as AddressInfo).port}`;
 }
 
 // What is left by then, such as the retries of an exporter, must not hold the command up.

@@ -11,6 +11,10 @@ export const HINTS: Readonly<Record<ErrorCode, string>> = {
   ERR_JOB_UNKNOWN: 'check the id; the service forgets old jobs and, when it restarts, all of them',
   ERR_JOB_STATE: 'ask for the state of the job and try again once it has settled',
   ERR_FORBIDDEN: 'use the address that the service printed when it started',
+  ERR_UNAUTHORIZED:
+    'pass a token of the service by PROOFLINE_TOKEN; `proofline token create` makes one',
+  ERR_SCOPE: 'use a token of that scope; `proofline token create --scope` makes one',
+  ERR_RATE_LIMITED: 'wait as long as the message says, then try again',
   ERR_MEDIA_TYPE: 'send the content type that the message names',
   ERR_ROUTE_UNKNOWN: 'check that --server is the address of a proofline service of this version',
   ERR_WITNESS_UNSATISFIED:

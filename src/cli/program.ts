@@ -9,6 +9,7 @@ import { EXIT, reportError } from './report.ts';
 import { defineServe } from './serve.ts';
 import { defineSetup } from './setup.ts';
 import { defineTimeline } from './timeline.ts';
+import { defineToken } from './token.ts';
 import { defineVerify } from './verify.ts';
 import type { Wiring } from './wiring.ts';
 
@@ -87,6 +88,7 @@ function define(version: string, act: Act, io: Io, refuse: (text: string) => voi
   defineSetup(program, act);
   defineTimeline(program, act);
   defineKeys(program, act);
+  defineToken(program, act);
   defineDoctor(program, act);
   return program;
 }

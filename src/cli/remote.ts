@@ -10,8 +10,8 @@ import type { CallHooks, ProveInput, ProveReport, RemoteServer, VerifyInput } fr
 export class RemoteProver implements RemoteServer {
   readonly #client: Client;
 
-  constructor(url: string) {
-    this.#client = new Client(url);
+  constructor(url: string, token: string | undefined) {
+    this.#client = new Client(url, token);
   }
 
   async prove({ key, witness, backend }: ProveInput, hooks: CallHooks): Promise<ProveReport> {

@@ -3,6 +3,7 @@ import type { Config, SETTINGS } from '../config.ts';
 import type { SnarkjsVerificationKey } from '../formats/snarkjs-json.ts';
 import type { ProbedBackend, SetupParams, SetupResult, WitnessSource } from '../host/protocol.ts';
 import type { ProveOutcome, VerifyOutcome } from '../pipeline/pipeline.ts';
+import type { TokenStore } from '../rpc/tokens.ts';
 import type { ProverEvent } from '../telemetry/events.ts';
 import type { Timeline } from '../trace/timeline.ts';
 import type { Timings } from '../trace/timings.ts';
@@ -28,6 +29,7 @@ export interface Wiring {
   /** Resolves once the service listens. */
   startServer(flags: Flags): Promise<RunningServer>;
   inspectMachine(dataDir: string): Promise<MachineFacts>;
+  tokens(flags: Flags): TokenStore;
 }
 
 /** What a long call obeys and reports to. */

@@ -16,14 +16,16 @@ export interface RemoteJob {
 /** Talks to a running service. Every method throws the service's own errors, or ERR_UNREACHABLE. */
 export class Client {
   readonly #base: URL;
+  readonly #authorization: Record<string, string>;
 
   /** @param url for example `http://127.0.0.1:9830`. @throws ERR_PARAMS */
-  constructor(url: string) {
+  constructor(url: string, token?: string) {
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
       const expected = 'a URL such as http://127.0.0.1:9830';
       throw new ProverError('ERR_PARAMS', { subject: 'server', expected, actual: url });
     }
     this.#base = new URL(url);
+    this.#authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
   }
 
   /** Streams a file to the service. @returns its SHA-256 */
@@ -96,7 +98,7 @@ export class Client {
     try {
       response = await fetch(new URL(path, this.#base), {
         method,
-        headers,
+        headers: { ...this.#authorization, ...headers },
         signal,
         body: body ?? null,
       });

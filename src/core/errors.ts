@@ -5,7 +5,7 @@
 export interface ErrorSpec {
   /** JSON-RPC 2.0 error code. */
   readonly rpc: number;
-  readonly http: 400 | 403 | 404 | 409 | 413 | 415 | 422 | 429 | 500 | 503;
+  readonly http: 400 | 401 | 403 | 404 | 409 | 413 | 415 | 422 | 429 | 500 | 503;
   /** Whether the same request can succeed when it is sent again. */
   readonly retry: 'never' | 'later' | 'other-backend';
   /** Exit code of the command line: 2 usage or bad input, 3 failed. */
@@ -71,6 +71,27 @@ export const ERRORS = {
     retry: 'never',
     exit: 2,
     text: '{subject}: expected {expected}, got {actual}',
+  },
+  ERR_UNAUTHORIZED: {
+    rpc: -32040,
+    http: 401,
+    retry: 'never',
+    exit: 2,
+    text: 'authorization: expected a bearer token of this service, got {actual}',
+  },
+  ERR_SCOPE: {
+    rpc: -32041,
+    http: 403,
+    retry: 'never',
+    exit: 2,
+    text: 'authorization: expected a token of scope {needed}, got one of scope {held}',
+  },
+  ERR_RATE_LIMITED: {
+    rpc: -32042,
+    http: 429,
+    retry: 'later',
+    exit: 3,
+    text: 'requests: expected fewer a minute, got more; retry after {retryAfterSeconds} s',
   },
   ERR_MEDIA_TYPE: {
     rpc: -32009,

@@ -56,6 +56,8 @@ export interface JobService {
   events(id: string): readonly ProverEvent[];
   /** Runs in a device host, never in the server's process. @throws ERR_FORMAT, ERR_KEY_UNKNOWN */
   verify(request: VerifyRequest, signal?: AbortSignal): Promise<VerifyOutcome>;
+  /** Jobs that wait, and for how long the first of them has. */
+  queue(): { readonly depth: number; readonly ageSeconds: number };
   /** Backends, devices and what each does now. */
   hosts(): readonly HostStatus[];
 }
@@ -146,6 +148,12 @@ export class Jobs implements JobService {
     const params: VerifyInput =
       key === undefined ? rest : { ...rest, keyPath: (await this.#options.findKey(key)).path };
     return this.#options.pipeline.verify(params, signal);
+  }
+
+  queue() {
+    const waiting = this.list(Number.MAX_SAFE_INTEGER).filter(({ state }) => state === 'queued');
+    const first = waiting.at(-1)?.submittedAt ?? nowMicros();
+    return { depth: waiting.length, ageSeconds: (nowMicros() - first) / 1e6 };
   }
 
   hosts(): readonly HostStatus[] {

@@ -2,13 +2,23 @@ import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
 import { ProverError, toProverError } from '../core/errors.ts';
 import { GIB } from '../core/units.ts';
+import { Metrics } from '../telemetry/metrics.ts';
+import { Access, requireScope } from './access.ts';
 import type { Env } from './body.ts';
-import type { ServiceContext, Services } from './context.ts';
+import type { LogLevelSwitch, ServiceContext, Services } from './context.ts';
 import { openapiDocument, openrpcDocument } from './documents.ts';
 import { errorHeaders, httpStatus, type PublicError, publicError } from './errors.ts';
-import { guardHosts, securityHeaders } from './guard.ts';
+import { Eta } from './eta.ts';
+import { EventLog } from './event-log.ts';
+import { allowOrigins, guardHosts, securityHeaders } from './guard.ts';
+import { JobQuota } from './job-quota.ts';
+import { RateLimit } from './limits.ts';
 import { ROUTES } from './routes.ts';
 import { StatusReporter } from './service-status.ts';
+import type { TokenStore } from './tokens.ts';
+
+/** Events that a client can resume after. */
+const EVENTS_KEPT = 10_000;
 
 export interface AppOptions {
   readonly version: string;
@@ -16,8 +26,16 @@ export interface AppOptions {
   readonly shutdown?: AbortSignal;
   /** Host names, besides the loopback ones, that Host and Origin may carry. */
   readonly allowedHosts?: readonly string[];
+  /** Origins of web pages that may call the service from a browser. */
+  readonly corsOrigins?: readonly string[];
   /** Default 1 GiB. */
   readonly uploadLimitBytes?: number;
+  readonly tokens: TokenStore;
+  /** Of each token. */
+  readonly requestsPerMinute: number;
+  /** Unsettled jobs of each token. */
+  readonly jobsPerToken: number;
+  readonly logLevel: LogLevelSwitch;
   /** Hears each unexpected error, under the reference that the client was given. */
   onInternalError?(error: unknown, reference: string): void;
 }
@@ -40,13 +58,28 @@ export function createApp(services: Services, options: AppOptions): Hono<Env> {
     documents: { openapi: openapiDocument(version), openrpc: openrpcDocument(version) },
     uploadLimitBytes: options.uploadLimitBytes ?? GIB,
     describeError,
+    access: new Access(options.tokens, new RateLimit(options.requestsPerMinute)),
+    quota: new JobQuota(options.jobsPerToken, services.events),
+    eta: new Eta(services.events),
+    eventLog: new EventLog(services.events, EVENTS_KEPT),
+    metrics: createMetrics(services),
+    logLevel: options.logLevel,
   };
   const app = new Hono<Env>();
-  app.use(securityHeaders, guardHosts(options.allowedHosts ?? []));
-  for (const { config, handle } of ROUTES) {
-    app.on(config.method, honoPath(config.path), (c) => handle(c, context));
+  const origins = options.corsOrigins ?? [];
+  app.use(securityHeaders, allowOrigins(origins), guardHosts(options.allowedHosts ?? [], origins));
+  for (const { config, scope, handle } of ROUTES) {
+    app.on(config.method, honoPath(config.path), (c) => {
+      if (scope !== 'anyone') {
+        const caller = context.access.admit(c);
+        requireScope(caller, scope);
+        c.set('caller', caller);
+      }
+      return handle(c, context);
+    });
   }
   app.notFound((c) => {
+    context.access.admit(c);
     const error = publicError(new ProverError('ERR_ROUTE_UNKNOWN', {}), '');
     const verbs = verbsOf(c.req.path);
     if (verbs.length === 0) return c.json({ error }, httpStatus(error));
@@ -57,6 +90,16 @@ export function createApp(services: Services, options: AppOptions): Hono<Env> {
     return c.json({ error }, httpStatus(error), errorHeaders(error));
   });
   return app;
+}
+
+function createMetrics({ jobs, events }: Services): Metrics {
+  const metrics = new Metrics({
+    queueDepth: () => jobs.queue().depth,
+    queueAgeSeconds: () => jobs.queue().ageSeconds,
+    hosts: () => jobs.hosts(),
+  });
+  events.subscribe(metrics.listener);
+  return metrics;
 }
 
 function honoPath(path: string): string {

@@ -3,19 +3,28 @@ import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import type { Context } from 'hono';
 import { ProverError } from '../core/errors.ts';
+import type { Caller } from './access.ts';
 
 /** Bytes of a JSON request body. */
 export const JSON_BODY_BYTES_MAX = 2 * 1024 * 1024;
 
+/** A client that sends nothing of its body for so long is cut off. */
+const BODY_IDLE_MS_MAX = 30_000;
+
 /** `incoming` is there when the request came over a socket. */
 export interface Env {
   Bindings: { readonly incoming?: IncomingMessage };
+  Variables: { caller: Caller };
 }
 
 /** The request's body as it arrives, never held whole. */
 export function bodyOf(c: Context<Env>): Readable {
   const incoming = (c.env as Env['Bindings'] | undefined)?.incoming;
-  if (incoming !== undefined) return incoming;
+  if (incoming !== undefined) {
+    incoming.setTimeout(BODY_IDLE_MS_MAX, () => incoming.destroy());
+    incoming.once('end', () => incoming.socket.setTimeout(0));
+    return incoming;
+  }
   const { body } = c.req.raw;
   return body === null ? Readable.from([]) : Readable.fromWeb(body as ReadableStream<Uint8Array>);
 }

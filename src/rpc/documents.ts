@@ -2,15 +2,33 @@ import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { ERRORS, type ErrorCode } from '../core/errors.ts';
 import type { Method } from './method.ts';
 import { METHODS } from './methods.ts';
+import { responses } from './route.ts';
 import { ROUTES } from './routes.ts';
 
 const TITLE = 'Proofline';
+/** What any route answers to a caller that may not call it. */
+const REFUSALS = ['ERR_UNAUTHORIZED', 'ERR_SCOPE', 'ERR_RATE_LIMITED'] as const;
 const LICENSE = { name: 'MIT' };
 
 /** OpenAPI 3.1 of every route. */
 export function openapiDocument(version: string): object {
   const registry = new OpenAPIHono();
-  for (const { config } of ROUTES) registry.openAPIRegistry.registerPath(config);
+  const bearer = registry.openAPIRegistry.registerComponent('securitySchemes', 'bearer', {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'Needed once the service has tokens',
+  });
+  for (const { config, scope } of ROUTES) {
+    if (scope === 'anyone') registry.openAPIRegistry.registerPath(config);
+    else {
+      registry.openAPIRegistry.registerPath({
+        ...config,
+        description: `Scope: ${scope}`,
+        security: [{ [bearer.name]: [] }],
+        responses: responses(config.responses, REFUSALS),
+      });
+    }
+  }
   return registry.getOpenAPI31Document({
     openapi: '3.1.0',
     info: { title: TITLE, version, license: LICENSE },

@@ -28,8 +28,9 @@ export function httpStatus(error: PublicError) {
   return ERRORS[error.code].http;
 }
 
-/** Headers that go with the error: `Retry-After` where it says later. */
+/** Headers that go with the error: when to retry, or how to authenticate. */
 export function errorHeaders(error: PublicError): Record<string, string> {
+  if (error.code === 'ERR_UNAUTHORIZED') return { 'www-authenticate': 'Bearer' };
   if (error.retry !== 'later') return {};
   return { 'retry-after': String(error.data.retryAfterSeconds ?? RETRY_AFTER_SECONDS) };
 }

@@ -8,13 +8,32 @@ const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
  * Refuses requests that a foreign web page makes a browser send: by DNS rebinding (its own name in
  * Host) or across sites (its own origin in Origin). Tools that send no Origin pass.
  */
-export function guardHosts(configured: readonly string[]): MiddlewareHandler {
+export function guardHosts(
+  configured: readonly string[],
+  origins: readonly string[],
+): MiddlewareHandler {
   const allowed = new Set([...LOOPBACK, ...configured.map((name) => name.toLowerCase())]);
   return async (c, next) => {
     if (!allowed.has(nameOf(`http://${hostOf(c)}`) ?? '')) throw forbidden('host');
     const origin = c.req.header('origin');
-    if (origin !== undefined && !allowed.has(nameOf(origin) ?? '')) throw forbidden('origin');
+    const foreign = origin !== undefined && !allowed.has(nameOf(origin) ?? '');
+    if (foreign && !origins.includes(origin)) throw forbidden('origin');
     await next();
+  };
+}
+
+/** Answers the preflight of the listed origins and lets their pages read answers; no other's. */
+export function allowOrigins(origins: readonly string[]): MiddlewareHandler {
+  return async (c, next) => {
+    const origin = c.req.header('origin');
+    if (origin === undefined || !origins.includes(origin)) return next();
+    c.header('access-control-allow-origin', origin);
+    c.header('vary', 'origin');
+    if (c.req.method !== 'OPTIONS') return next();
+    c.header('access-control-allow-methods', 'GET, POST, PUT');
+    c.header('access-control-allow-headers', 'authorization, content-type, last-event-id');
+    c.header('access-control-max-age', '600');
+    return c.body(null, 204);
   };
 }
 

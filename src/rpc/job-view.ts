@@ -1,19 +1,21 @@
 import type { z } from '@hono/zod-openapi';
 import { type ErrorRecord, fromErrorRecord, ProverError } from '../core/errors.ts';
-import type { Micros } from '../core/units.ts';
+import { type Micros, nowMicros } from '../core/units.ts';
 import type { Job } from '../jobs/job.ts';
 import { timingsOf } from '../trace/timings.ts';
 import type { Call, ServiceContext } from './context.ts';
 import { publicError } from './errors.ts';
 import type { JobSummary, JobView } from './schemas.ts';
 
-export function jobSummary(job: Job): z.output<typeof JobSummary> {
+export function jobSummary(job: Job, { eta }: ServiceContext): z.output<typeof JobSummary> {
   const { outcome, error } = job;
+  const etaSeconds = eta.secondsLeft(job, nowMicros());
   return {
     job_id: job.id,
     kind: job.request.kind,
     state: job.state,
     progress: job.progress,
+    ...(etaSeconds !== undefined && { eta_seconds: etaSeconds }),
     key: job.request.key,
     submitted_at: isoTime(job.submittedAt),
     ...(job.startedAt !== undefined && { started_at: isoTime(job.startedAt) }),
@@ -37,7 +39,7 @@ export function jobSummary(job: Job): z.output<typeof JobSummary> {
 export function jobView(job: Job, context: ServiceContext): z.output<typeof JobView> {
   const { outcome } = job;
   return {
-    ...jobSummary(job),
+    ...jobSummary(job, context),
     ...(outcome && {
       proof: outcome.proof,
       public: [...outcome.public],

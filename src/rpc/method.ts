@@ -1,17 +1,21 @@
 import type { z } from '@hono/zod-openapi';
 import { type ErrorCode, ProverError } from '../core/errors.ts';
+import { requireScope } from './access.ts';
 import type { Call } from './context.ts';
+import type { Scope } from './tokens.ts';
 
 /**
  * A method of the service. Its two schemas are the one source of validation, OpenAPI and OpenRPC.
  */
 export interface Method<R = unknown> {
   readonly summary: string;
+  /** What a caller's token must allow. */
+  readonly scope: Scope;
   readonly params: z.ZodObject;
   readonly result: z.ZodType<R>;
   /** Codes it may answer besides ERR_PARAMS and ERR_INTERNAL. */
   readonly errors: readonly ErrorCode[];
-  /** Checks the parameters and runs the method. @throws ERR_PARAMS and `errors` */
+  /** Checks scope and parameters, then runs. @throws ERR_SCOPE, ERR_PARAMS and `errors` */
   invoke(params: unknown, call: Call): Promise<R>;
 }
 
@@ -24,7 +28,10 @@ export function defineMethod<P extends z.ZodObject, R>(definition: Definition<P,
   const { run, ...method } = definition;
   return {
     ...method,
-    invoke: async (params, call) => run(parseParams(method.params, params), call),
+    async invoke(params, call) {
+      requireScope(call.caller, method.scope);
+      return run(parseParams(method.params, params), call);
+    },
   };
 }
 

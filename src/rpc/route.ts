@@ -4,10 +4,13 @@ import { ERRORS, type ErrorCode } from '../core/errors.ts';
 import type { Env } from './body.ts';
 import type { Call, ServiceContext } from './context.ts';
 import { ErrorView } from './schemas.ts';
+import type { Scope } from './tokens.ts';
 
 /** One path and verb: how it is described in OpenAPI, and what answers it. */
 export interface Route {
   readonly config: RouteConfig;
+  /** What a token must allow; `anyone` needs none. Methods of their own scope say `read`. */
+  readonly scope: Scope | 'anyone';
   handle(c: Context<Env>, context: ServiceContext): Response | Promise<Response>;
 }
 
@@ -23,7 +26,9 @@ export function responses(
   const described = { ...success };
   for (const status of new Set(errors.map((code) => ERRORS[code].http))) {
     const codes = errors.filter((code) => ERRORS[code].http === status);
-    described[status] = json(codes.join(', '), ErrorBody);
+    const other = described[status];
+    const before = other !== undefined && 'description' in other ? [other.description] : [];
+    described[status] = json([...before, ...codes].join(', '), ErrorBody);
   }
   return described;
 }
@@ -34,7 +39,8 @@ export function json(description: string, schema: z.ZodType) {
 
 /** The call that a request makes. */
 export function callOf(c: Context<Env>, context: ServiceContext): Call {
+  const caller = c.get('caller');
   const traceparent = c.req.header('traceparent');
   const { signal } = c.req.raw;
-  return { ...context, signal, ...(traceparent !== undefined && { traceparent }) };
+  return { ...context, caller, signal, ...(traceparent !== undefined && { traceparent }) };
 }

@@ -18,6 +18,7 @@ import {
   statusRoute,
   verifyRoute,
 } from './routes/service.ts';
+import { eventsRoute, jobEventsRoute, logLevelRoute, metricsRoute } from './routes/watch.ts';
 
 /** Everything that the service answers over HTTP; the OpenAPI document is made from this list. */
 export const ROUTES: readonly Route[] = [
@@ -31,8 +32,12 @@ export const ROUTES: readonly Route[] = [
   publicRoute,
   timelineRoute,
   cancelRoute,
+  jobEventsRoute,
+  eventsRoute,
   keysRoute,
   statusRoute,
+  metricsRoute,
+  logLevelRoute,
   liveRoute,
   readyRoute,
   openapiRoute,

@@ -92,6 +92,11 @@ const JobSummaryFields = {
   kind: z.literal('circom'),
   state: z.enum(JOB_STATES),
   progress: z.number().min(0).max(1).describe('Share done'),
+  eta_seconds: z
+    .number()
+    .nonnegative()
+    .optional()
+    .describe('Time left, from the jobs of the same key; in state running'),
   key: KeyName,
   submitted_at: Instant,
   started_at: Instant.optional(),

@@ -17,7 +17,10 @@ const SECONDS_BUCKETS = [0.005, 0.02, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300, 900, 3
 /** Stages of one job that are open at a time; a partition has a handful. */
 const OPEN_STAGES_MAX = 10_000;
 
-/** Prometheus metrics of the event stream, of the queue and of this process (event-loop delay, memory). */
+/**
+ * Prometheus metrics of the event stream, of the queue and of this process (event-loop delay,
+ * memory).
+ */
 export class Metrics {
   readonly #registry = new Registry();
   readonly #stageSeconds: Histogram<'stage' | 'backend'>;

@@ -195,6 +195,10 @@ export class FakeJobs implements JobService {
     return this.verdict;
   }
 
+  queue() {
+    return { depth: 2, ageSeconds: 1.5 };
+  }
+
   hosts(): readonly HostStatus[] {
     return this.hostList;
   }

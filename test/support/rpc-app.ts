@@ -1,4 +1,5 @@
 import { type AppOptions, createApp } from '../../src/rpc/app.ts';
+import { TokenStore } from '../../src/rpc/tokens.ts';
 import { type FakeServices, fakeServices } from './fake-service.ts';
 
 export interface TestApp {
@@ -25,6 +26,10 @@ export function testApp(options: Partial<AppOptions> = {}): TestApp {
   const reported: TestApp['reported'] = [];
   const app = createApp(services, {
     version: '1.2.3',
+    tokens: new TokenStore('/nonexistent/tokens.json'),
+    requestsPerMinute: 100_000,
+    jobsPerToken: 1000,
+    logLevel: { level: 'info' },
     onInternalError: (error, reference) => void reported.push({ error, reference }),
     ...options,
   });

@@ -17,7 +17,7 @@ it('prefers flags to the environment, and the environment to the defaults', () =
 });
 
 it.each([
-  [{ PROOFLINE_LISTEN: '0.0.0.0:80' }, 'PROOFLINE_LISTEN: expected a loopback address'],
+  [{ PROOFLINE_LISTEN: 'a/b:80' }, 'PROOFLINE_LISTEN: expected an address and a port'],
   [{ PROOFLINE_LISTEN: '127.0.0.1:65536' }, 'PROOFLINE_LISTEN: expected a port up to 65535'],
   [{ PROOFLINE_THREADS: '0' }, 'PROOFLINE_THREADS'],
   [{ PROOFLINE_THREADS: '1e3' }, 'PROOFLINE_THREADS: expected a whole number, got 1e3'],

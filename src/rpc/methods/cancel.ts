@@ -5,6 +5,7 @@ import { JobId, JobView } from '../schemas.ts';
 
 export const cancel = defineMethod({
   summary: 'End a queued or running job; one that has settled stays as it is',
+  scope: 'write',
   params: z.strictObject({ job_id: JobId }),
   result: JobView,
   errors: ['ERR_JOB_UNKNOWN'],

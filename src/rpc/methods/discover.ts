@@ -3,6 +3,7 @@ import { defineMethod } from '../method.ts';
 
 export const discover = defineMethod({
   summary: 'The OpenRPC document of these methods',
+  scope: 'read',
   params: z.strictObject({}),
   result: z.looseObject({ openrpc: z.string() }),
   errors: [],

@@ -21,6 +21,7 @@ export const KeyList = z
 
 export const keys = defineMethod({
   summary: 'The stored keys',
+  scope: 'read',
   params: z.strictObject({}),
   result: KeyList,
   errors: [],

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { isSettled } from '../../jobs/job.ts';
 import type { Call } from '../context.ts';
 import { jobResult, jobView } from '../job-view.ts';
 import { defineMethod } from '../method.ts';
@@ -16,6 +17,7 @@ export const ProveParams = z
 
 export const prove = defineMethod({
   summary: 'Submit a proof: answers the job at once or, with `wait`, its result',
+  scope: 'write',
   params: ProveParams,
   result: JobView,
   errors: [
@@ -35,11 +37,13 @@ export const prove = defineMethod({
   ],
   async run({ kind, key, payload, backend, wait }, call) {
     const { jobs } = call.services;
+    call.quota.check(call.caller.id);
     const sha256 = 'sha256' in payload ? payload.sha256 : await store(payload.base64, call);
     const job = await jobs.submit(
       { kind, key, payload: sha256, ...(backend !== undefined && { backend }) },
       call.traceparent === undefined ? {} : { traceparent: call.traceparent },
     );
+    if (!isSettled(job.state)) call.quota.add(call.caller.id, job.id);
     if (!wait) return jobView(job, call);
     return jobResult(await jobs.settled(job.id, call.signal), call);
   },

@@ -5,6 +5,7 @@ import { JobId, JobView } from '../schemas.ts';
 
 export const result = defineMethod({
   summary: 'The result of a completed job, or the error that it ended with',
+  scope: 'read',
   params: z.strictObject({ job_id: JobId }),
   result: JobView,
   errors: [

@@ -6,6 +6,7 @@ import { ServiceStatus } from '../service-status.ts';
 
 export const status = defineMethod({
   summary: 'How the service does or, with `job_id`, how that job does',
+  scope: 'read',
   params: z.strictObject({ job_id: JobId.optional() }),
   result: z.union([ServiceStatus, JobView]),
   errors: ['ERR_JOB_UNKNOWN'],

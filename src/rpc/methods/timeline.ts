@@ -43,6 +43,7 @@ export const TimelineView = z
 
 export const timeline = defineMethod({
   summary: "A job's stages: start, end, lane and share of the whole",
+  scope: 'read',
   params: z.strictObject({ job_id: JobId }),
   result: TimelineView,
   errors: ['ERR_JOB_UNKNOWN'],

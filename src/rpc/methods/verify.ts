@@ -23,6 +23,7 @@ export const VerifyResult = z
 
 export const verify = defineMethod({
   summary: 'Check a proof against a stored key or a verification key',
+  scope: 'read',
   params: VerifyParams,
   result: VerifyResult,
   errors: ['ERR_KEY_UNKNOWN', 'ERR_FORMAT', 'ERR_HOST_CRASHED'],

@@ -17,16 +17,21 @@ const JOBS_LISTED = 100;
 const request = { params: z.object({ job_id: JobId }) };
 
 export const jobsRoute: Route = {
+  scope: 'read',
   config: {
     method: 'get',
     path: '/v1/jobs',
     summary: `The newest ${JOBS_LISTED} jobs, newest first, without their proofs`,
     responses: { 200: json('Jobs', z.object({ jobs: z.array(JobSummary) })) },
   },
-  handle: (c, { services }) => c.json({ jobs: services.jobs.list(JOBS_LISTED).map(jobSummary) }),
+  handle(c, context) {
+    const jobs = context.services.jobs.list(JOBS_LISTED);
+    return c.json({ jobs: jobs.map((job) => jobSummary(job, context)) });
+  },
 };
 
 export const jobRoute: Route = {
+  scope: 'read',
   config: {
     method: 'get',
     path: '/v1/jobs/{job_id}',
@@ -38,6 +43,7 @@ export const jobRoute: Route = {
 };
 
 export const cancelRoute: Route = {
+  scope: 'write',
   config: {
     method: 'post',
     path: '/v1/jobs/{job_id}/cancel',
@@ -51,6 +57,7 @@ export const cancelRoute: Route = {
 /** A part of the result, as a file of the bytes that snarkjs writes. */
 function resultFile(name: 'proof' | 'public', schema: z.ZodType): Route {
   return {
+    scope: 'read',
     config: {
       method: 'get',
       path: `/v1/jobs/{job_id}/${name}.json`,
@@ -74,6 +81,7 @@ export const proofRoute = resultFile('proof', SnarkjsProof);
 export const publicRoute = resultFile('public', z.array(z.string()));
 
 export const timelineRoute: Route = {
+  scope: 'read',
   config: {
     method: 'get',
     path: '/v1/jobs/{job_id}/timeline',

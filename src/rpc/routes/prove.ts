@@ -21,6 +21,7 @@ const PayloadView = z.object({ sha256: Sha256, bytes: z.int() }).openapi('Payloa
 const Binary = z.string().openapi({ format: 'binary' });
 
 export const payloadsRoute: Route = {
+  scope: 'write',
   config: {
     method: 'post',
     path: '/v1/payloads',
@@ -53,6 +54,7 @@ const ProveForm = z
   .openapi('ProveForm');
 
 export const proveRoute: Route = {
+  scope: 'write',
   config: {
     method: 'post',
     path: '/v1/prove',

@@ -30,6 +30,7 @@ const Response_ = z
 const Answer = z.union([Response_, z.array(Response_)]);
 
 export const rpcRoute: Route = {
+  scope: 'read',
   config: {
     method: 'post',
     path: '/rpc',

@@ -6,6 +6,7 @@ import { callOf, json, type Route, responses } from '../route.ts';
 import { ServiceStatus } from '../service-status.ts';
 
 export const keysRoute: Route = {
+  scope: 'read',
   config: {
     method: 'get',
     path: '/v1/keys',
@@ -16,6 +17,7 @@ export const keysRoute: Route = {
 };
 
 export const verifyRoute: Route = {
+  scope: 'read',
   config: {
     method: 'post',
     path: '/v1/verify',
@@ -34,6 +36,7 @@ export const verifyRoute: Route = {
 };
 
 export const statusRoute: Route = {
+  scope: 'read',
   config: {
     method: 'get',
     path: '/status',
@@ -44,6 +47,7 @@ export const statusRoute: Route = {
 };
 
 export const liveRoute: Route = {
+  scope: 'anyone',
   config: {
     method: 'get',
     path: '/health/live',
@@ -56,6 +60,7 @@ export const liveRoute: Route = {
 const NotReady = z.object({ status: z.literal('not ready'), reason: z.string() });
 
 export const readyRoute: Route = {
+  scope: 'anyone',
   config: {
     method: 'get',
     path: '/health/ready',
@@ -74,6 +79,7 @@ export const readyRoute: Route = {
 
 function documentRoute(name: 'openapi' | 'openrpc'): Route {
   return {
+    scope: 'read',
     config: {
       method: 'get',
       path: `/${name}.json`,

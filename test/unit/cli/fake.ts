@@ -10,6 +10,7 @@ import { loadConfig } from '../../../src/config.ts';
 import { GIB } from '../../../src/core/units.ts';
 import type { SnarkjsVerificationKey } from '../../../src/formats/snarkjs-json.ts';
 import type { ProbedBackend } from '../../../src/host/protocol.ts';
+import { TokenStore } from '../../../src/rpc/tokens.ts';
 import { timelineOf } from '../../../src/trace/timeline.ts';
 import { timingsOf } from '../../../src/trace/timings.ts';
 import { drawn } from '../trace/drawn.ts';
@@ -164,6 +165,7 @@ function fakeWiring(fakes: Fakes, asked: Asked[]): Wiring {
   return {
     version: '1.2.3',
     config,
+    tokens: (flags) => new TokenStore(join(config(flags).dataDir, 'tokens.json')),
     async openEngine(flags) {
       config(flags);
       asked.push(['engine', flags]);
