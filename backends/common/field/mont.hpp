@@ -11,15 +11,6 @@
 
 namespace proofline {
 
-// 2^k mod p. Cost: k doublings; for constants, at compile time.
-template <class P>
-PROOFLINE_HD constexpr words<P::limbs> power_of_two(int k) {
-  words<P::limbs> x{{1}};
-  constexpr words<P::limbs> zero{};
-  for (int i = 0; i < k; i++) x = add_words<P>(x, x);
-  return k < 0 ? zero : x;
-}
-
 // Element of F_p holding v·R mod p, R = 2^(64·N), always < p. N little-endian words and nothing else, so
 // T[n] has one byte image on host, on device and in a proving key that keeps Montgomery form.
 template <class P>

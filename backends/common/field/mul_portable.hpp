@@ -66,6 +66,14 @@ PROOFLINE_HD constexpr words<P::limbs> sub_words(const words<P::limbs>& a,
   return d;
 }
 
+// 2^k mod p. Cost: k doublings; for constants, at compile time.
+template <class P>
+PROOFLINE_HD constexpr words<P::limbs> power_of_two(int k) {
+  words<P::limbs> x{{1}};
+  for (int i = 0; i < k; i++) x = add_words<P>(x, x);
+  return x;
+}
+
 // a·b·2^(−64N) mod p. CIOS, Koç–Acar–Kaliski (1996) §5, the two rows of a step interleaved: p leaves the top
 // bit of its words free, so no step carries past word N. Cost: 2N² + N products of 64 bits.
 template <class P>
