@@ -16,6 +16,20 @@ const count = (min: number, max: number) =>
     .regex(/^\d{1,9}$/, 'expected a whole number')
     .transform(Number)
     .pipe(z.number().min(min).max(max));
+const DURATION_UNITS_MS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+const milliseconds = z
+  .string()
+  .regex(/^\d{1,6}(ms|s|m|h|d)$/, 'expected a duration such as 90s')
+  .transform((text) => {
+    const unit = DURATION_UNITS_MS[text.replace(/\d+/, '')] as number;
+    return Number.parseInt(text, 10) * unit;
+  });
 const listenAddress = z
   .string()
   .regex(/^([A-Za-z0-9.-]{1,253}|\[[0-9a-f:.]+\]):\d{1,5}$/, 'expected an address and a port')
@@ -42,7 +56,7 @@ export const SETTINGS = {
     env: 'PROOFLINE_DATA_DIR',
     fallback: '$XDG_DATA_HOME/proofline',
     schema: z.string().min(1),
-    help: 'Folder of keys (`keys/`) and payloads (`payloads/`).',
+    help: 'Folder of jobs, keys, payloads and tokens.',
   }),
   listen: setting({
     env: 'PROOFLINE_LISTEN',
@@ -67,6 +81,24 @@ export const SETTINGS = {
     fallback: '1000',
     schema: count(1, 1_000_000),
     help: 'Settled jobs that are remembered, with their results and timelines.',
+  }),
+  jobsKeptMicros: setting({
+    env: 'PROOFLINE_JOBS_KEPT_FOR',
+    fallback: '30d',
+    schema: milliseconds.transform((ms) => ms * 1000),
+    help: 'How long a settled job is remembered.',
+  }),
+  drainMs: setting({
+    env: 'PROOFLINE_DRAIN_TIME',
+    fallback: '60s',
+    schema: milliseconds,
+    help: 'How long running jobs may take to finish when the server is stopped.',
+  }),
+  payloadsLimitBytes: setting({
+    env: 'PROOFLINE_PAYLOADS_LIMIT',
+    fallback: '100GiB',
+    schema: bytes,
+    help: 'Disk space for all payloads together.',
   }),
   uploadLimitBytes: setting({
     env: 'PROOFLINE_UPLOAD_LIMIT',

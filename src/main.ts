@@ -11,9 +11,9 @@ import type { Engine, RunningServer, Wiring } from './cli/wiring.ts';
 import { type Config, loadConfig } from './config.ts';
 import { nowMicros } from './core/units.ts';
 import { HostClient } from './host/client.ts';
-import { MemoryJobStore } from './jobs/memory-store.ts';
 import { PayloadFolder } from './jobs/payloads.ts';
 import { Jobs } from './jobs/service.ts';
+import { SqliteJobStore } from './jobs/sqlite-store.ts';
 import { KeyFolder } from './keys/catalog.ts';
 import { Pipeline } from './pipeline/pipeline.ts';
 import { createApp } from './rpc/app.ts';
@@ -49,6 +49,7 @@ async function openEngine(config: Config): Promise<Engine> {
 async function startServer(config: Config): Promise<RunningServer> {
   const tokens = new TokenStore(tokensPath(config));
   const transport = await openTransport(config, tokens);
+  const store = new SqliteJobStore(join(config.dataDir, 'jobs.db'));
   const log = createLog(config.logLevel, process.stderr);
   const events = new EventStream();
   const endTracing = await trace(config, events);
@@ -59,15 +60,18 @@ async function startServer(config: Config): Promise<RunningServer> {
   }
   const pipeline = createPipeline(config);
   const keys = new KeyFolder(join(config.dataDir, 'keys'), (path) => pipeline.inspect(path));
-  const payloads = new PayloadFolder(join(config.dataDir, 'payloads'), (sha256) =>
-    jobs.needsPayload(sha256),
-  );
+  const payloads = new PayloadFolder({
+    folder: join(config.dataDir, 'payloads'),
+    bytesMax: config.payloadsLimitBytes,
+    inUse: (sha256) => store.needsPayload(sha256),
+  });
   const jobs = new Jobs({
-    store: new MemoryJobStore(config.jobsKept),
+    ...config,
+    store,
     pipeline,
     payloads,
     events,
-    queueLimit: config.queueLimit,
+    warn: (error, jobId) => log.warn({ job_id: jobId, code: error.code }, error.message),
     findKey: (nameOrDigest) => keys.resolve(nameOrDigest),
   });
   const shutdown = new AbortController();
@@ -86,20 +90,23 @@ async function startServer(config: Config): Promise<RunningServer> {
   try {
     const url = await listen(server, config.listen, transport.scheme);
     await pipeline.probe();
+    jobs.recover();
     return {
       url,
       async stop() {
         shutdown.abort();
         server.close();
-        await jobs.close();
+        await jobs.close(config.drainMs);
         server.closeAllConnections();
         await pipeline.close();
+        store.close();
         await endTracing();
       },
     };
   } catch (thrown) {
     server.close();
     await pipeline.close();
+    store.close();
     await endTracing();
     throw thrown;
   }

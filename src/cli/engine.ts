@@ -8,6 +8,9 @@ import { timelineOf } from '../trace/timeline.ts';
 import { timingsOf } from '../trace/timings.ts';
 import type { CallHooks, Engine, ProveInput, ProveReport, VerifyInput } from './wiring.ts';
 
+/** A proof whose host ends so often is given up. */
+const CRASHES_MAX = 3;
+
 /** The prover of a command: jobs that live as long as the command does. */
 export class LocalEngine implements Engine {
   readonly #pipeline: Pipeline;
@@ -31,6 +34,7 @@ export class LocalEngine implements Engine {
     };
     const emit = (event: EventName, attributes: Record<string, AttributeValue>): void =>
       record({ atMicros: nowMicros(), event, jobId, attributes });
+    let crashes = 0;
     emit('JOB_START', { kind: 'circom', traceId: randomBytes(16).toString('hex') });
     try {
       const outcome = await this.#pipeline.prove(
@@ -44,6 +48,7 @@ export class LocalEngine implements Engine {
         {
           signal: hooks.signal,
           started() {},
+          crashed: () => ++crashes < CRASHES_MAX,
           event: record,
           progress: (share) => hooks.onProgress?.(share),
         },

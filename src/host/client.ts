@@ -1,12 +1,14 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fromErrorRecord, ProverError } from '../core/errors.ts';
-import type { FromHost, HostEvent, HostOperations, Operation, ToHost } from './protocol.ts';
+import type { Beat, FromHost, HostEvent, HostOperations, Operation, ToHost } from './protocol.ts';
 
 /**
  * A host that has not let go of an aborted call by then is ended: the caller was promised one
  * second.
  */
 const ABORT_GRACE_MS = 700;
+/** A host that is silent for so long while it has work is hung, and ended. */
+const SILENCE_MS_MAX = 30_000;
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
@@ -34,11 +36,15 @@ export class HostClient {
   #nextId = 1;
   #starts = 0;
   #closed = false;
+  #heardAt = 0;
+  #watchdog: NodeJS.Timeout | undefined;
+  readonly #silenceMsMax: number;
 
   /** @param entry the host's script, `dist/host.js` */
-  constructor(device: string, entry: string) {
+  constructor(device: string, entry: string, silenceMsMax = SILENCE_MS_MAX) {
     this.device = device;
     this.#entry = entry;
+    this.#silenceMsMax = silenceMsMax;
   }
 
   get restarts(): number {
@@ -108,12 +114,15 @@ export class HostClient {
 
   #start(): ChildProcess {
     this.#starts++;
+    this.#heardAt = performance.now();
     const child = fork(this.#entry, {
       serialization: 'advanced',
       execArgv: [],
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
-    child.on('message', (message) => this.#receive(message as FromHost));
+    child.on('message', (message) => this.#receive(message as FromHost | Beat));
+    this.#watchdog = setInterval(() => this.#endIfHung(child), this.#silenceMsMax / 4);
+    this.#watchdog.unref();
     child.once('error', (cause) => this.#ended(child, cause.message));
     child.once('exit', (code, signal) =>
       this.#ended(child, signal === null ? `exit status ${code}` : `signal ${signal}`),
@@ -121,7 +130,14 @@ export class HostClient {
     return child;
   }
 
-  #receive(message: FromHost): void {
+  #endIfHung(child: ChildProcess): void {
+    if (this.#pending.size === 0) this.#heardAt = performance.now();
+    else if (performance.now() - this.#heardAt > this.#silenceMsMax) child.kill('SIGKILL');
+  }
+
+  #receive(message: FromHost | Beat): void {
+    this.#heardAt = performance.now();
+    if ('beat' in message) return;
     const call = this.#pending.get(message.id);
     if (call === undefined) return;
     if ('event' in message) {
@@ -138,6 +154,7 @@ export class HostClient {
   #ended(child: ChildProcess, cause: string): void {
     if (this.#child !== child) return;
     this.#child = undefined;
+    clearInterval(this.#watchdog);
     const calls = [...this.#pending.values()];
     this.#pending.clear();
     for (const call of calls) {

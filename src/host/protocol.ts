@@ -26,7 +26,7 @@ export interface ProbedBackend {
 
 /** A `.wtns` file, or the circuit's wasm and an input for it. */
 export type WitnessSource =
-  | { readonly path: string }
+  | { readonly path: string; readonly sha256?: string }
   | { readonly wasmPath: string; readonly inputPath: string };
 
 export interface ProveParams {
@@ -38,6 +38,8 @@ export interface ProveParams {
   /** SHA-256 of the key when the caller knows it; else the host computes it. */
   readonly keyDigest?: string;
   readonly witness: WitnessSource;
+  /** Fail rather than take another backend's proof. */
+  readonly strict?: boolean;
   /** Constraints to check before proving, so that the first row that does not hold can be named. */
   readonly r1csPath?: string;
 }
@@ -99,6 +101,11 @@ export type HostEvent = Omit<ProverEvent, 'jobId'> & { readonly event: EventName
 export type ToHost =
   | { readonly id: number; readonly operation: Operation; readonly params: unknown }
   | { readonly abort: number };
+
+/** Sent each second by a host whose own thread is not stuck. */
+export interface Beat {
+  readonly beat: true;
+}
 
 export type FromHost =
   | { readonly id: number; readonly event: HostEvent }

@@ -72,6 +72,12 @@ export async function prove(
     return attempt(otherKey, witness, blinding, recheck);
   });
   const fault = `${params.backend}: ${first.reason}`;
+  if (second.valid && params.strict === true) {
+    throw new ProverError('ERR_BACKEND_FAULT', {
+      backend: params.backend,
+      detail: `${other} proves it; strict takes no other backend's proof`,
+    });
+  }
   if (second.valid) return done(second, other, fault);
   if (sameProof(first.proof, second.proof)) {
     throw new ProverError('ERR_WITNESS_UNSATISFIED', { detail: `checked on ${other}` });

@@ -7,6 +7,7 @@ import { MIB } from '../core/units.ts';
 import { checkCanonical, readWtns } from '../formats/wtns.ts';
 import type { ProvingKeySource } from '../groth16/types.ts';
 import type { CurveName, FrCanonicalLE } from '../math/curve.ts';
+import { digestFile } from './digest.ts';
 import type { WitnessSource } from './protocol.ts';
 
 const INPUT_BYTES_MAX = 64 * MIB;
@@ -29,6 +30,8 @@ export async function openWitness(
   signal: AbortSignal,
 ): Promise<Witness> {
   const wires = key.inputCount + key.auxCount;
+  if ('path' in from && from.sha256 !== undefined)
+    await checkDigest(from.path, from.sha256, signal);
   const bytes = 'path' in from ? undefined : await calculate(from.wasmPath, from.inputPath);
   const source =
     'path' in from
@@ -65,6 +68,12 @@ export async function openWitness(
     await source[Symbol.asyncDispose]();
     throw thrown;
   }
+}
+
+/** What was stored under a digest may have been damaged since. @throws ERR_PAYLOAD_CORRUPT */
+async function checkDigest(path: string, sha256: string, signal: AbortSignal): Promise<void> {
+  const actual = await digestFile(path, signal);
+  if (actual !== sha256) throw new ProverError('ERR_PAYLOAD_CORRUPT', { sha256, actual });
 }
 
 /** Runs the circuit's own witness generator. @returns the bytes of a `.wtns` file */

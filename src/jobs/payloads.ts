@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ProverError } from '../core/errors.ts';
+import { storageError } from './database.ts';
 
 /** A payload that no job waits for is kept this long, so that a client may prove it again. */
 const UNUSED_KEPT_MS = 3_600_000;
@@ -14,35 +15,54 @@ export interface PayloadInfo {
 
 export interface PayloadStore {
   /**
-   * Streams to disk; nothing is kept of a body that fails or exceeds `limitBytes`. @throws
-   * ERR_TOO_LARGE
+   * Streams to disk; nothing is kept of a body that fails or exceeds `limitBytes`. It has reached
+   * the disk when this returns. @throws ERR_TOO_LARGE, ERR_STORAGE
    */
   put(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<PayloadInfo>;
   has(sha256: string): boolean;
 }
 
+export interface PayloadFolderOptions {
+  readonly folder: string;
+  /** Of all payloads together. */
+  readonly bytesMax: number;
+  /** Whether an unsettled job needs the payload. */
+  inUse(sha256: string): boolean;
+}
+
 /** Payloads in a folder, each named by its SHA-256: the same bytes are stored once. */
 export class PayloadFolder implements PayloadStore {
-  readonly #folder: string;
-  readonly #inUse: (sha256: string) => boolean;
+  readonly #options: PayloadFolderOptions;
+  /** Bytes of all payloads, and of those on their way; counted once, then kept up to date. */
+  #bytes: number | undefined;
 
-  /** @param inUse whether an unsettled job needs the payload */
-  constructor(folder: string, inUse: (sha256: string) => boolean) {
-    this.#folder = folder;
-    this.#inUse = inUse;
+  constructor(options: PayloadFolderOptions) {
+    this.#options = options;
   }
 
   async put(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<PayloadInfo> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    await this.#sweep();
-    const partial = join(this.#folder, `partial-${randomUUID()}`);
+    const { folder } = this.#options;
+    const partial = join(folder, `partial-${randomUUID()}`);
+    let written = 0;
     try {
-      const info = await writeHashed(partial, body, limitBytes);
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await this.#sweep();
+      const info = await writeHashed(partial, body, (bytes) => {
+        if (written + bytes > limitBytes) {
+          throw new ProverError('ERR_TOO_LARGE', { subject: 'payload', limit: limitBytes });
+        }
+        this.#reserve(bytes);
+        written += bytes;
+      });
+      if (this.has(info.sha256)) this.#reserve(-written);
       await rename(partial, this.path(info.sha256));
+      await syncFolder(folder);
       return info;
     } catch (thrown) {
-      await rm(partial, { force: true });
-      throw thrown;
+      this.#reserve(-written);
+      await rm(partial, { force: true }).catch(() => {});
+      if (thrown instanceof ProverError || !isSystemError(thrown)) throw thrown;
+      throw storageError('write', 'payloads', thrown);
     }
   }
 
@@ -51,44 +71,81 @@ export class PayloadFolder implements PayloadStore {
   }
 
   path(sha256: string): string {
-    return join(this.#folder, sha256);
+    return join(this.#options.folder, sha256);
   }
 
-  /** Marks a payload as just used. */
-  async touch(sha256: string): Promise<void> {
+  /** Marks a payload as just used, so that it stays. @throws ERR_PAYLOAD_UNKNOWN */
+  async use(sha256: string): Promise<void> {
     const now = new Date();
-    await utimes(this.path(sha256), now, now);
+    await utimes(this.path(sha256), now, now).catch((cause: NodeJS.ErrnoException) => {
+      if (cause.code === 'ENOENT') throw new ProverError('ERR_PAYLOAD_UNKNOWN', { sha256 });
+    });
   }
 
-  async #sweep(): Promise<void> {
-    for (const name of await readdir(this.#folder)) {
-      const path = join(this.#folder, name);
-      const info = await stat(path).catch(() => undefined);
-      const old = info !== undefined && Date.now() - info.mtimeMs > UNUSED_KEPT_MS;
-      if (old && !this.#inUse(name)) await rm(path, { force: true });
+  /** @throws ERR_STORAGE */
+  #reserve(bytes: number): void {
+    const total = (this.#bytes ?? 0) + bytes;
+    const { bytesMax } = this.#options;
+    if (bytes > 0 && total > bytesMax) {
+      const reason = `expected at most ${bytesMax} bytes of payloads, got more`;
+      throw new ProverError('ERR_STORAGE', { subject: 'payloads', action: 'write', reason });
     }
+    this.#bytes = total;
+  }
+
+  /** Removes old payloads that no job needs, and what an earlier process has left half written. */
+  async #sweep(): Promise<void> {
+    const { folder, inUse } = this.#options;
+    const first = this.#bytes === undefined;
+    let kept = 0;
+    for (const name of await readdir(folder)) {
+      const path = join(folder, name);
+      const info = await stat(path).catch(() => undefined);
+      if (info === undefined) continue;
+      const old = Date.now() - info.mtimeMs > UNUSED_KEPT_MS;
+      const leftOver = first && name.startsWith('partial-');
+      if (leftOver || (old && !inUse(name))) {
+        await rm(path, { force: true });
+        if (!first) this.#reserve(-info.size);
+      } else kept += info.size;
+    }
+    this.#bytes ??= kept;
   }
 }
 
+/** @param count hears the size of each chunk before it is written; it may throw */
 async function writeHashed(
   path: string,
   body: AsyncIterable<Uint8Array>,
-  limitBytes: number,
+  count: (bytes: number) => void,
 ): Promise<PayloadInfo> {
   const hash = createHash('sha256');
   let bytes = 0;
   const file = await open(path, 'wx', 0o600);
   try {
     for await (const chunk of body) {
+      count(chunk.length);
       bytes += chunk.length;
-      if (bytes > limitBytes) {
-        throw new ProverError('ERR_TOO_LARGE', { subject: 'payload', limit: limitBytes });
-      }
       hash.update(chunk);
       await file.writeFile(chunk);
     }
+    await file.sync();
   } finally {
     await file.close();
   }
   return { sha256: hash.digest('hex'), bytes };
+}
+
+/** A name in a folder has reached the disk only once the folder has. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function isSystemError(thrown: unknown): boolean {
+  return typeof (thrown as NodeJS.ErrnoException).syscall === 'string';
 }

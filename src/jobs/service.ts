@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ProverError, toErrorRecord, toProverError } from '../core/errors.ts';
-import { nowMicros } from '../core/units.ts';
+import { type Micros, nowMicros } from '../core/units.ts';
 import type {
   HostStatus,
   Pipeline,
@@ -9,9 +10,20 @@ import type {
   VerifyOutcome,
 } from '../pipeline/pipeline.ts';
 import type { AttributeValue, EventName, EventStream, ProverEvent } from '../telemetry/events.ts';
-import { isSettled, type Job, type JobRequest } from './job.ts';
+import { fingerprint, isSettled, type Job, type JobRequest, PRIORITIES } from './job.ts';
 import type { PayloadFolder } from './payloads.ts';
-import type { JobStore } from './store.ts';
+import type { JobChange, JobQuery, JobStore } from './store.ts';
+import { parseTraceparent } from './traceparent.ts';
+
+/** A job whose device host ends under it so often is given up. */
+const CRASHES_MAX = 3;
+/** Events kept of one job; a partition has about thirty. */
+const EVENTS_MAX = 1000;
+/** Pause before a settled job is written again after the disk refused it. */
+const REWRITE_MS = 2000;
+const PRUNE_EVERY_MS = 600_000;
+/** Longer timers fire at once in Node. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** A stored key, as far as jobs care. */
 export interface StoredKey {
@@ -33,23 +45,23 @@ export interface VerifyRequest {
 /** What the RPC room sees of jobs. */
 export interface JobService {
   /**
-   * Accepts a job and returns at once.
-   * @throws ERR_KEY_UNKNOWN, ERR_PAYLOAD_UNKNOWN, ERR_BACKEND_UNAVAILABLE, ERR_QUEUE_FULL,
-   * ERR_SHUTTING_DOWN
+   * Accepts a job, or finds the one of its idempotency key, and returns at once.
+   * @throws ERR_KEY_UNKNOWN, ERR_PAYLOAD_UNKNOWN, ERR_BACKEND_UNAVAILABLE, ERR_DEADLINE,
+   *   ERR_IDEMPOTENCY, ERR_QUEUE_FULL, ERR_STORAGE, ERR_SHUTTING_DOWN
    */
   submit(request: JobRequest, options?: { readonly traceparent?: string }): Promise<Job>;
   /** @throws ERR_JOB_UNKNOWN */
   get(id: string): Job;
   /** Newest first. */
-  list(limit: number): readonly Job[];
+  list(query: JobQuery): readonly Job[];
   /**
    * Resolves once the job is completed, failed or cancelled. Aborting stops the waiting, not the
    * job.
    */
   settled(id: string, signal?: AbortSignal): Promise<Job>;
   /**
-   * Ends a queued or running job within a second; a settled one stays as it is. @throws
-   * ERR_JOB_UNKNOWN
+   * Ends a queued or running job within a second; a settled one stays as it is.
+   * @throws ERR_JOB_UNKNOWN
    */
   cancel(id: string): Job;
   /** @throws ERR_JOB_UNKNOWN */
@@ -68,79 +80,106 @@ export interface JobsOptions {
   readonly payloads: PayloadFolder;
   readonly events: EventStream;
   readonly queueLimit: number;
+  readonly jobsKept: number;
+  readonly jobsKeptMicros: number;
   /** @throws ERR_KEY_UNKNOWN */
   findKey(nameOrDigest: string): Promise<StoredKey>;
+  /** Hears what could not be written; it is tried again. */
+  warn(error: ProverError, jobId: string): void;
+}
+
+/** Why a job that has not settled is stopped. */
+type Stop = 'cancelled' | 'deadline' | 'shutdown';
+
+interface Live {
+  readonly abort: AbortController;
+  readonly events: ProverEvent[];
+  readonly done: Promise<void>;
+  progress: number;
 }
 
 export class Jobs implements JobService {
   readonly #options: JobsOptions;
-  readonly #running = new Map<string, { abort: AbortController; done: Promise<void> }>();
+  readonly #live = new Map<string, Live>();
+  readonly #pruning: NodeJS.Timeout;
   #closing = false;
 
   constructor(options: JobsOptions) {
     this.#options = options;
+    this.#pruning = setInterval(() => this.#prune(), PRUNE_EVERY_MS);
+    this.#pruning.unref();
+  }
+
+  /** Takes up what an earlier process has left unsettled. To be called once, before `submit`. */
+  recover(): void {
+    for (const job of this.#options.store.unsettled()) {
+      this.#options.store.requeue(job.id);
+      this.#begin(job);
+    }
   }
 
   async submit(request: JobRequest, options: { traceparent?: string } = {}): Promise<Job> {
     const { store, pipeline, payloads, findKey, queueLimit } = this.#options;
     const key = await findKey(request.key);
+    const print = fingerprint(request, key.digest);
+    const known = this.#findTwin(request, print);
+    if (known !== undefined) return known;
+    checkDeadline(request.deadline);
     await pipeline.choose(request.backend);
-    if (!payloads.has(request.payload)) {
-      throw new ProverError('ERR_PAYLOAD_UNKNOWN', { sha256: request.payload });
-    }
-    await payloads.touch(request.payload);
+    await payloads.use(request.payload);
     if (this.#closing) throw new ProverError('ERR_SHUTTING_DOWN', {});
+    // Nothing is awaited from here on: two requests with one idempotency key cannot both pass.
+    const twin = this.#findTwin(request, print);
+    if (twin !== undefined) return twin;
     if (store.count('queued') >= queueLimit) {
-      throw new ProverError('ERR_QUEUE_FULL', {
-        limit: queueLimit,
-        retryAfterSeconds: this.#secondsPerJob(),
-      });
+      const retryAfterSeconds = this.#secondsPerJob();
+      throw new ProverError('ERR_QUEUE_FULL', { limit: queueLimit, retryAfterSeconds });
     }
     const parent = parseTraceparent(options.traceparent);
-    const job: Job = {
-      id: randomUUID(),
-      request,
-      state: 'queued',
-      submittedAt: nowMicros(),
-      progress: 0,
-      traceId: parent?.traceId ?? randomBytes(16).toString('hex'),
-    };
-    store.insert(job);
-    const abort = new AbortController();
-    const done = this.#process(job, key, abort.signal, parent?.spanId);
-    this.#running.set(job.id, { abort, done });
-    return store.get(job.id);
+    const job = store.insert(
+      {
+        id: randomUUID(),
+        request,
+        keyDigest: key.digest,
+        submittedAt: nowMicros(),
+        traceId: parent?.traceId ?? randomBytes(16).toString('hex'),
+        ...(parent && { parentSpanId: parent.spanId }),
+      },
+      print,
+    );
+    this.#begin(job);
+    return this.get(job.id);
   }
 
   get(id: string): Job {
-    return this.#options.store.get(id);
+    return this.#withProgress(this.#options.store.get(id));
   }
 
-  list(limit: number): readonly Job[] {
-    return this.#options.store.list(limit);
+  list(query: JobQuery): readonly Job[] {
+    return this.#options.store.list(query).map((job) => this.#withProgress(job));
   }
 
   async settled(id: string, signal?: AbortSignal): Promise<Job> {
-    const running = this.#running.get(id);
-    if (running === undefined) return this.get(id);
+    const live = this.#live.get(id);
+    if (live === undefined) return this.get(id);
     const stopped = new Promise<void>((resolve) =>
       signal?.addEventListener('abort', () => resolve(), { once: true }),
     );
-    await Promise.race([running.done, stopped]);
+    await Promise.race([live.done, stopped]);
     return this.get(id);
   }
 
   cancel(id: string): Job {
-    this.get(id);
-    this.#running.get(id)?.abort.abort();
-    return this.#options.store.update(id, ['queued', 'running'], {
-      state: 'cancelled',
-      endedAt: nowMicros(),
-    });
+    const { store } = this.#options;
+    store.get(id);
+    store.settle(id, undefined, { state: 'cancelled', endedAt: nowMicros() });
+    this.#stop(id, 'cancelled');
+    return this.get(id);
   }
 
   events(id: string): readonly ProverEvent[] {
-    return this.#options.store.events(id);
+    this.#options.store.get(id);
+    return this.#live.get(id)?.events ?? this.#options.store.events(id);
   }
 
   async verify(request: VerifyRequest, signal?: AbortSignal): Promise<VerifyOutcome> {
@@ -151,103 +190,193 @@ export class Jobs implements JobService {
   }
 
   queue() {
-    const waiting = this.list(Number.MAX_SAFE_INTEGER).filter(({ state }) => state === 'queued');
-    const first = waiting.at(-1)?.submittedAt ?? nowMicros();
-    return { depth: waiting.length, ageSeconds: (nowMicros() - first) / 1e6 };
+    const [first] = this.#options.store.unsettled().filter(({ state }) => state === 'queued');
+    const ageSeconds = first === undefined ? 0 : (nowMicros() - first.submittedAt) / 1e6;
+    return { depth: this.#options.store.count('queued'), ageSeconds };
   }
 
   hosts(): readonly HostStatus[] {
     return this.#options.pipeline.hosts();
   }
 
-  /** Whether an unsettled job needs the payload. */
-  needsPayload(sha256: string): boolean {
-    return [...this.#running.keys()].some((id) => this.get(id).request.payload === sha256);
-  }
-
-  /** Accepts nothing more, cancels what is left and waits until each job has settled. */
-  async close(): Promise<void> {
+  /**
+   * Accepts and starts nothing more, and waits for what runs, `drainMs` at most. What has not
+   * settled by then stays queued, for the next process.
+   */
+  async close(drainMs: number): Promise<void> {
     this.#closing = true;
-    for (const id of this.#running.keys()) this.cancel(id);
-    await Promise.all([...this.#running.values()].map(({ done }) => done));
+    clearInterval(this.#pruning);
+    this.#options.pipeline.drain();
+    const running = [...this.#live].filter(([id]) => this.get(id).state === 'running');
+    const timer = new AbortController();
+    const late = sleep(drainMs, undefined, { signal: timer.signal }).catch(() => {});
+    await Promise.race([Promise.all(running.map(([, { done }]) => done)), late]);
+    timer.abort();
+    for (const id of this.#live.keys()) this.#stop(id, 'shutdown');
+    await Promise.all([...this.#live.values()].map(({ done }) => done));
   }
 
-  async #process(
-    job: Job,
-    key: StoredKey,
-    signal: AbortSignal,
-    parentSpanId: string | undefined,
-  ): Promise<void> {
-    const { store, pipeline, payloads } = this.#options;
-    const emit = (event: EventName, attributes?: Record<string, AttributeValue>) =>
-      this.#emit({
-        atMicros: nowMicros(),
-        event,
-        jobId: job.id,
-        ...(attributes && { attributes }),
-      });
+  #begin(job: Job): void {
+    const abort = new AbortController();
+    const events: ProverEvent[] = [];
+    let resolve = () => {};
+    const done = new Promise<void>((settled) => {
+      resolve = settled;
+    });
+    this.#live.set(job.id, { abort, events, done, progress: 0 });
+    const timer = this.#deadlineTimer(job);
+    void this.#process(job, abort.signal).finally(() => {
+      clearTimeout(timer);
+      this.#live.delete(job.id);
+      resolve();
+    });
+  }
+
+  async #process(job: Job, signal: AbortSignal): Promise<void> {
+    const { store, pipeline, payloads, findKey } = this.#options;
+    const { id, request, keyDigest, traceId, parentSpanId } = job;
     let queued = true;
     const leaveQueue = (error?: string) => {
-      if (queued) emit('QUEUE_END', error === undefined ? undefined : { error });
+      if (queued) this.#tell(id, 'QUEUE_END', error === undefined ? {} : { error });
       queued = false;
     };
-    emit('JOB_START', {
-      kind: job.request.kind,
-      keyDigest: key.digest,
-      traceId: job.traceId,
+    this.#tell(id, 'JOB_START', {
+      kind: request.kind,
+      keyDigest,
+      traceId,
       ...(parentSpanId !== undefined && { parentSpanId }),
     });
-    emit('QUEUE_START');
+    this.#tell(id, 'QUEUE_START');
+    let attempt = 0;
     const listener: TaskListener = {
       signal,
       started: () => {
         leaveQueue();
-        store.update(job.id, ['queued'], { state: 'running', startedAt: nowMicros() });
+        const started = store.start(id, nowMicros());
+        if (started === undefined) throw new ProverError('ERR_CANCELLED', { jobId: id });
+        attempt = started.attempts;
       },
+      crashed: () => this.#mayStartAgain(id),
       event: (event) => this.#emit(event),
-      progress: (progress) => void store.update(job.id, ['running'], { progress }),
+      progress: (share) => {
+        const live = this.#live.get(id);
+        if (live !== undefined) live.progress = share;
+      },
     };
+    let change: JobChange;
     try {
+      const { path } = await findKey(keyDigest);
       const outcome = await pipeline.prove(
         {
-          jobId: job.id,
-          keyPath: key.path,
-          keyDigest: key.digest,
-          witness: { path: payloads.path(job.request.payload) },
-          ...(job.request.backend !== undefined && { backend: job.request.backend }),
+          jobId: id,
+          keyPath: path,
+          keyDigest,
+          witness: { path: payloads.path(request.payload), sha256: request.payload },
+          rank: PRIORITIES.indexOf(request.priority ?? 'normal'),
+          ...(request.strict === true && { strict: true }),
+          ...(request.backend !== undefined && { backend: request.backend }),
         },
         listener,
       );
-      store.update(job.id, ['running'], {
-        state: 'completed',
-        endedAt: nowMicros(),
-        progress: 1,
-        outcome,
-      });
+      change = { state: 'completed', outcome };
     } catch (thrown) {
-      const error = toProverError(thrown);
-      leaveQueue(error.code);
-      const state = error.code === 'ERR_CANCELLED' ? 'cancelled' : 'failed';
-      store.update(job.id, ['queued', 'running'], {
-        state,
-        endedAt: nowMicros(),
-        ...(state === 'failed' && { error: toErrorRecord(error) }),
-      });
-    } finally {
-      const { state, error } = store.get(job.id);
-      emit('JOB_END', { state, ...(error !== undefined && { error: error.code }) });
-      this.#running.delete(job.id);
+      const error = this.#reasonOf(job, thrown, signal);
+      leaveQueue(error?.code ?? 'ERR_SHUTTING_DOWN');
+      if (error === undefined) return this.#leaveToTheNext(id);
+      change = { state: 'failed', error: toErrorRecord(error) };
+    }
+    await this.#settle(id, attempt, { ...change, endedAt: nowMicros() });
+  }
+
+  /** What a thrown value means for the job; undefined: nothing, the service shuts down. */
+  #reasonOf(job: Job, thrown: unknown, signal: AbortSignal): ProverError | undefined {
+    const stop = signal.aborted ? (signal.reason as Stop) : undefined;
+    if (stop === 'shutdown') return undefined;
+    if (stop === 'deadline') return deadlineError(job.request.deadline as Micros);
+    const error = toProverError(thrown);
+    const { crashes } = this.#options.store.get(job.id);
+    if (error.code !== 'ERR_HOST_CRASHED' || crashes < CRASHES_MAX) return error;
+    return new ProverError('ERR_QUARANTINED', { jobId: job.id, crashes }, error);
+  }
+
+  /** A job that a cancel has settled before stays cancelled. */
+  async #settle(id: string, attempt: number, change: JobChange): Promise<void> {
+    const { store, warn } = this.#options;
+    await this.#persist(id, () => store.settle(id, attempt, change));
+    const { state, error } = store.get(id);
+    this.#tell(id, 'JOB_END', { state, ...(error !== undefined && { error: error.code }) });
+    try {
+      store.keepEvents(id, this.#live.get(id)?.events ?? []);
+      this.#prune();
+    } catch (thrown) {
+      warn(toProverError(thrown), id);
     }
   }
 
+  /** A result is not lost because the disk is full now: it is written once it can be. */
+  async #persist(id: string, write: () => void): Promise<void> {
+    for (;;) {
+      try {
+        return write();
+      } catch (thrown) {
+        this.#options.warn(toProverError(thrown), id);
+        if (this.#closing) return;
+        await sleep(REWRITE_MS);
+      }
+    }
+  }
+
+  #leaveToTheNext(id: string): void {
+    this.#options.store.requeue(id);
+    this.#tell(id, 'JOB_END', { state: 'queued', error: 'ERR_SHUTTING_DOWN' });
+  }
+
+  #mayStartAgain(id: string): boolean {
+    return this.#options.store.addCrash(id) < CRASHES_MAX && !this.#closing;
+  }
+
+  /** @throws ERR_IDEMPOTENCY */
+  #findTwin({ idempotencyKey }: JobRequest, print: string): Job | undefined {
+    if (idempotencyKey === undefined) return undefined;
+    const found = this.#options.store.findByIdempotencyKey(idempotencyKey);
+    if (found === undefined) return undefined;
+    if (found.fingerprint === print) return this.#withProgress(found.job);
+    throw new ProverError('ERR_IDEMPOTENCY', { jobId: found.job.id });
+  }
+
+  #deadlineTimer({ id, request }: Job): NodeJS.Timeout | undefined {
+    if (request.deadline === undefined) return undefined;
+    const left = Math.max(0, (request.deadline - nowMicros()) / 1000);
+    return setTimeout(() => this.#stop(id, 'deadline'), Math.min(left, TIMER_MS_MAX));
+  }
+
+  #stop(id: string, reason: Stop): void {
+    this.#live.get(id)?.abort.abort(reason);
+  }
+
+  #withProgress(job: Job): Job {
+    const progress = this.#live.get(job.id)?.progress;
+    return job.state === 'running' && progress !== undefined ? { ...job, progress } : job;
+  }
+
+  #prune(): void {
+    const { store, jobsKept, jobsKeptMicros } = this.#options;
+    store.prune(jobsKept, (nowMicros() - jobsKeptMicros) as Micros);
+  }
+
+  #tell(jobId: string, event: EventName, attributes: Record<string, AttributeValue> = {}): void {
+    this.#emit({ atMicros: nowMicros(), event, jobId, attributes });
+  }
+
   #emit(event: ProverEvent): void {
-    this.#options.store.appendEvent(event);
+    const events = this.#live.get(event.jobId)?.events;
+    if (events !== undefined && events.length < EVENTS_MAX) events.push(event);
     this.#options.events.emit(event);
   }
 
   /** How long the last settled jobs ran, on average: when to come back to a full queue. */
   #secondsPerJob(): number {
-    const times = this.list(20)
+    const times = this.list({ limit: 20 })
       .filter((job) => isSettled(job.state) && job.startedAt !== undefined)
       .map((job) => ((job.endedAt ?? 0) - (job.startedAt ?? 0)) / 1e6);
     const mean = times.reduce((sum, s) => sum + s, 0) / Math.max(1, times.length);
@@ -255,12 +384,11 @@ export class Jobs implements JobService {
   }
 }
 
-/** W3C Trace Context 3.2; anything malformed is as if it were absent. */
-function parseTraceparent(
-  header: string | undefined,
-): { readonly traceId: string; readonly spanId: string } | undefined {
-  const match = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/.exec(header ?? '');
-  const [, traceId, spanId] = match ?? [];
-  if (traceId === undefined || spanId === undefined || header?.startsWith('ff')) return undefined;
-  return /^0+$/.test(traceId) || /^0+$/.test(spanId) ? undefined : { traceId, spanId };
+/** @throws ERR_DEADLINE for one that has passed */
+function checkDeadline(deadline: Micros | undefined): void {
+  if (deadline !== undefined && deadline <= nowMicros()) throw deadlineError(deadline);
+}
+
+function deadlineError(deadline: Micros): ProverError {
+  return new ProverError('ERR_DEADLINE', { deadline: new Date(deadline / 1000).toISOString() });
 }

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { BackendName } from '../backend/backend.ts';
 import { ProverError } from '../core/errors.ts';
 import { type Micros, nowMicros } from '../core/units.ts';
@@ -20,8 +21,8 @@ export type ProveOutcome = ProveResult;
 export type VerifyOutcome = VerifyResult;
 export type VerifyInput = VerifyParams;
 
-/** A proof is started this often before a crashing host is blamed on the job. */
-const STARTS_MAX = 3;
+/** Pause before a host that has crashed is started again; it doubles with each crash in a row. */
+const BACK_OFF_MS = { first: 100, max: 30_000 } as const;
 
 export interface ProveTask {
   readonly jobId: string;
@@ -31,12 +32,19 @@ export interface ProveTask {
   readonly r1csPath?: string;
   /** Absent: the fastest that works here. */
   readonly backend?: BackendName;
+  /** 0 is the most urgent, and the default. */
+  readonly rank?: number;
+  /** Fail rather than take another backend's proof. */
+  readonly strict?: boolean;
 }
 
 /** What the owner of a task hears, and how it ends the task. */
 export interface TaskListener {
   readonly signal: AbortSignal;
+  /** @throws to give the task up */
   started(): void;
+  /** The host has ended under the task. @returns whether to start it once more */
+  crashed(): boolean;
   event(event: ProverEvent): void;
   progress(share: number): void;
 }
@@ -70,6 +78,7 @@ export class Pipeline {
   readonly #hosts = new Map<BackendName, HostClient>();
   readonly #tools: HostClient;
   readonly #tasks = new Map<string, Task>();
+  readonly #crashesInARow = new Map<BackendName, number>();
   #state = EMPTY;
   #probed: Promise<readonly ProbedBackend[]> | undefined;
   #backends: readonly ProbedBackend[] = [];
@@ -153,12 +162,18 @@ export class Pipeline {
     });
   }
 
+  /** Starts nothing more; what runs goes on. */
+  drain(): void {
+    this.#apply({ type: 'drained' });
+  }
+
   async close(): Promise<void> {
     await Promise.all([this.#tools, ...this.#hosts.values()].map((host) => host.close()));
   }
 
   /** Resolves when the scheduler starts the task. @throws ERR_CANCELLED while it waits */
   #turn(task: ProveTask, listener: TaskListener, backend: BackendName): Promise<void> {
+    const { rank = 0 } = task;
     return new Promise((resolve, reject) => {
       const cancel = () => reject(new ProverError('ERR_CANCELLED', { jobId: task.jobId }));
       if (listener.signal.aborted) return cancel();
@@ -168,7 +183,7 @@ export class Pipeline {
         resolve();
       };
       this.#tasks.set(task.jobId, { task, listener, go });
-      this.#apply({ type: 'submitted', slot: { jobId: task.jobId, backend } });
+      this.#apply({ type: 'submitted', slot: { jobId: task.jobId, backend, rank } });
     });
   }
 
@@ -187,13 +202,24 @@ export class Pipeline {
             onProgress: (share) => listener.progress(share),
           },
         );
+        this.#crashesInARow.delete(backend);
         return { ...result, attempts: result.attempts + starts - 1 };
       } catch (thrown) {
         open.closeAll(thrown);
         const crashed = thrown instanceof ProverError && thrown.code === 'ERR_HOST_CRASHED';
-        if (!crashed || starts === STARTS_MAX || listener.signal.aborted) throw thrown;
+        if (!crashed || !listener.crashed()) throw thrown;
+        await this.#backOff(task, listener, backend);
       }
     }
+  }
+
+  async #backOff(task: ProveTask, { signal }: TaskListener, backend: BackendName): Promise<void> {
+    const crashes = (this.#crashesInARow.get(backend) ?? 0) + 1;
+    this.#crashesInARow.set(backend, crashes);
+    const pause = Math.min(BACK_OFF_MS.max, BACK_OFF_MS.first * 2 ** (crashes - 1));
+    await setTimeout(pause, undefined, { signal }).catch(() => {
+      throw new ProverError('ERR_CANCELLED', { jobId: task.jobId });
+    });
   }
 
   #host(backend: BackendName): HostClient {

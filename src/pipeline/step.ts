@@ -1,30 +1,34 @@
 import type { BackendName } from '../backend/backend.ts';
 
-/** A job in the scheduler's eyes: who it is and where it runs. */
+/** A job in the scheduler's eyes: who it is, where it runs and how urgent it is. */
 export interface Slot {
   readonly jobId: string;
   readonly backend: BackendName;
+  /** 0 is the most urgent. */
+  readonly rank: number;
 }
 
 export interface PipelineState {
-  /** In order of arrival. */
+  /** By rank; within a rank, in order of arrival. */
   readonly waiting: readonly Slot[];
   /** At most one a backend. */
   readonly running: readonly Slot[];
+  /** While it drains, nothing starts. */
+  readonly draining: boolean;
 }
 
 export type PipelineEvent =
   | { readonly type: 'submitted'; readonly slot: Slot }
   /** Finished, failed or given up, whether it was waiting or running. */
-  | { readonly type: 'ended'; readonly jobId: string };
+  | { readonly type: 'ended'; readonly jobId: string }
+  | { readonly type: 'drained' };
 
 export type Action = { readonly type: 'start'; readonly slot: Slot };
 
-export const EMPTY: PipelineState = { waiting: [], running: [] };
+export const EMPTY: PipelineState = { waiting: [], running: [], draining: false };
 
 /**
- * The scheduler: pure, so that tests drive it with a list of events. First come, first served, by
- * backend.
+ * The scheduler: pure, so that tests drive it with a list of events. One job at a time a backend.
  */
 export function step(
   state: PipelineState,
@@ -33,16 +37,17 @@ export function step(
   const kept = (slots: readonly Slot[]) =>
     event.type === 'ended' ? slots.filter((slot) => slot.jobId !== event.jobId) : slots;
   const arrived = event.type === 'submitted' ? [event.slot] : [];
+  const draining = state.draining || event.type === 'drained';
   const waiting: Slot[] = [];
   const running = [...kept(state.running)];
   const actions: Action[] = [];
-  for (const slot of [...kept(state.waiting), ...arrived]) {
-    if (running.some((busy) => busy.backend === slot.backend)) {
+  for (const slot of [...kept(state.waiting), ...arrived].sort((x, y) => x.rank - y.rank)) {
+    if (draining || running.some((busy) => busy.backend === slot.backend)) {
       waiting.push(slot);
     } else {
       running.push(slot);
       actions.push({ type: 'start', slot });
     }
   }
-  return { state: { waiting, running }, actions };
+  return { state: { waiting, running, draining }, actions };
 }

@@ -36,7 +36,7 @@ export function defineMethod<P extends z.ZodObject, R>(definition: Definition<P,
 }
 
 /** The first thing wrong is named by its path and expectation; its value is never repeated. */
-function parseParams<P extends z.ZodObject>(schema: P, params: unknown): z.output<P> {
+export function parseParams<P extends z.ZodObject>(schema: P, params: unknown): z.output<P> {
   const parsed = schema.safeParse(params);
   if (parsed.success) return parsed.data as z.output<P>;
   const issue = parsed.error.issues[0] as z.core.$ZodIssue;

@@ -87,10 +87,12 @@ export const SnarkjsProof = z
 /** ISO 8601, UTC. */
 export const Instant = z.string().meta({ format: 'date-time' });
 
+export const JobState = z.enum(JOB_STATES);
+
 const JobSummaryFields = {
   job_id: JobId,
   kind: z.literal('circom'),
-  state: z.enum(JOB_STATES),
+  state: JobState,
   progress: z.number().min(0).max(1).describe('Share done'),
   eta_seconds: z
     .number()

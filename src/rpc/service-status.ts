@@ -131,7 +131,7 @@ export class StatusReporter {
   report(): ServiceStatus {
     const { jobs } = this.#services;
     const hosts = jobs.hosts();
-    const seen = jobs.list(JOBS_SEEN);
+    const seen = jobs.list({ limit: JOBS_SEEN });
     const pipelines = seen
       .filter(({ state }) => state === 'running')
       .map((job) => pipelineOf(job, this.#services));

@@ -4,6 +4,7 @@ import type { Micros } from '../../src/core/units.ts';
 import { isSettled, type Job, type JobRequest } from '../../src/jobs/job.ts';
 import type { PayloadInfo, PayloadStore } from '../../src/jobs/payloads.ts';
 import type { JobService, VerifyRequest } from '../../src/jobs/service.ts';
+import type { JobQuery } from '../../src/jobs/store.ts';
 import type { KeyCatalog, KeyInfo } from '../../src/keys/catalog.ts';
 import type { HostStatus, ProveOutcome, VerifyOutcome } from '../../src/pipeline/pipeline.ts';
 import type { Services } from '../../src/rpc/context.ts';
@@ -108,6 +109,10 @@ export class FakeJobs implements JobService {
     const job: Job = {
       id,
       request,
+      sequence: this.#jobs.size + 1,
+      keyDigest: KEY.digest,
+      attempts: 0,
+      crashes: 0,
       state: 'queued',
       submittedAt: 1_700_000_000_000_000 as Micros,
       progress: 0,
@@ -161,8 +166,11 @@ export class FakeJobs implements JobService {
     return job;
   }
 
-  list(limit: number): readonly Job[] {
-    return [...this.#jobs.values()].reverse().slice(0, limit);
+  list({ limit, state, before = Number.POSITIVE_INFINITY }: JobQuery): readonly Job[] {
+    return [...this.#jobs.values()]
+      .reverse()
+      .filter((job) => job.sequence < before && (state ?? job.state) === job.state)
+      .slice(0, limit);
   }
 
   async settled(id: string, signal?: AbortSignal): Promise<Job> {

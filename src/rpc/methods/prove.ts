@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import { isSettled } from '../../jobs/job.ts';
+import type { Micros } from '../../core/units.ts';
+import { isSettled, PRIORITIES } from '../../jobs/job.ts';
 import type { Call } from '../context.ts';
 import { jobResult, jobView } from '../job-view.ts';
 import { defineMethod } from '../method.ts';
@@ -11,6 +12,20 @@ export const ProveParams = z
     key: KeyName,
     payload: Payload,
     backend: Backend.optional().describe('Default: the fastest that works here'),
+    priority: z
+      .enum(PRIORITIES)
+      .optional()
+      .describe('A class starts before those after it; default: normal'),
+    deadline: z.iso
+      .datetime({ offset: true })
+      .optional()
+      .describe('The job fails if it has no result by then'),
+    strict: z.boolean().optional().describe('Fail rather than take the proof of another backend'),
+    idempotency_key: z
+      .string()
+      .regex(/^[\x21-\x7e]{1,128}$/, 'expected 1 to 128 printable characters')
+      .optional()
+      .describe('Requests with one key and one content are one job; another content is refused'),
     wait: z.boolean().default(false).describe('Answer with the result instead of the job'),
   })
   .openapi('ProveParams');
@@ -25,6 +40,11 @@ export const prove = defineMethod({
     'ERR_PAYLOAD_UNKNOWN',
     'ERR_TOO_LARGE',
     'ERR_BACKEND_UNAVAILABLE',
+    'ERR_DEADLINE',
+    'ERR_IDEMPOTENCY',
+    'ERR_PAYLOAD_CORRUPT',
+    'ERR_QUARANTINED',
+    'ERR_STORAGE',
     'ERR_QUEUE_FULL',
     'ERR_SHUTTING_DOWN',
     'ERR_FORMAT',
@@ -35,12 +55,23 @@ export const prove = defineMethod({
     'ERR_CANCELLED',
     'ERR_JOB_STATE',
   ],
-  async run({ kind, key, payload, backend, wait }, call) {
+  async run({ kind, key, payload, backend, wait, ...options }, call) {
     const { jobs } = call.services;
     call.quota.check(call.caller.id);
     const sha256 = 'sha256' in payload ? payload.sha256 : await store(payload.base64, call);
     const job = await jobs.submit(
-      { kind, key, payload: sha256, ...(backend !== undefined && { backend }) },
+      {
+        ...{ kind, key, payload: sha256 },
+        ...(backend !== undefined && { backend }),
+        ...(options.priority !== undefined && { priority: options.priority }),
+        ...(options.strict !== undefined && { strict: options.strict }),
+        ...(options.deadline !== undefined && {
+          deadline: (Date.parse(options.deadline) * 1000) as Micros,
+        }),
+        ...(options.idempotency_key !== undefined && {
+          idempotencyKey: options.idempotency_key,
+        }),
+      },
       call.traceparent === undefined ? {} : { traceparent: call.traceparent },
     );
     if (!isSettled(job.state)) call.quota.add(call.caller.id, job.id);

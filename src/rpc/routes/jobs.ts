@@ -1,18 +1,35 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
+import type { Micros } from '../../core/units.ts';
 import type { Timeline } from '../../trace/timeline.ts';
 import { drawWaterfall } from '../../trace/waterfall.ts';
 import type { Env } from '../body.ts';
 import { jobSummary } from '../job-view.ts';
-import type { Method } from '../method.ts';
+import { type Method, parseParams } from '../method.ts';
 import { cancel } from '../methods/cancel.ts';
 import { result } from '../methods/result.ts';
 import { status } from '../methods/status.ts';
 import { TimelineView, timeline } from '../methods/timeline.ts';
 import { callOf, json, type Route, responses } from '../route.ts';
-import { JobId, JobSummary, JobView, SnarkjsProof } from '../schemas.ts';
+import { JobId, JobState, JobSummary, JobView, KeyName, SnarkjsProof } from '../schemas.ts';
 
-const JOBS_LISTED = 100;
+const JOBS_A_PAGE_MAX = 1000;
+
+const JobsQuery = z.strictObject({
+  state: JobState.optional(),
+  key: KeyName.optional().describe('As it was named when the job was submitted, or its digest'),
+  since: z.iso.datetime().optional().describe('Submitted at this time or later'),
+  limit: z.coerce.number().int().min(1).max(JOBS_A_PAGE_MAX).default(100),
+  cursor: z
+    .string()
+    .regex(/^[0-9a-z]{1,10}$/, 'expected next_cursor of another page')
+    .optional()
+    .describe('`next_cursor` of the page before'),
+});
+const JobsPage = z.object({
+  jobs: z.array(JobSummary),
+  next_cursor: z.string().optional().describe('There may be older jobs: ask for them by this'),
+});
 
 const request = { params: z.object({ job_id: JobId }) };
 
@@ -21,12 +38,24 @@ export const jobsRoute: Route = {
   config: {
     method: 'get',
     path: '/v1/jobs',
-    summary: `The newest ${JOBS_LISTED} jobs, newest first, without their proofs`,
-    responses: { 200: json('Jobs', z.object({ jobs: z.array(JobSummary) })) },
+    summary: 'Jobs, newest first, without their proofs',
+    request: { query: JobsQuery },
+    responses: responses({ 200: json('Jobs', JobsPage) }, ['ERR_PARAMS']),
   },
   handle(c, context) {
-    const jobs = context.services.jobs.list(JOBS_LISTED);
-    return c.json({ jobs: jobs.map((job) => jobSummary(job, context)) });
+    const { cursor, since, limit, state, key } = parseParams(JobsQuery, c.req.query());
+    const jobs = context.services.jobs.list({
+      limit,
+      ...(state !== undefined && { state }),
+      ...(key !== undefined && { key }),
+      ...(since !== undefined && { since: (Date.parse(since) * 1000) as Micros }),
+      ...(cursor !== undefined && { before: Number.parseInt(cursor, 36) }),
+    });
+    const last = jobs.length === limit ? jobs.at(-1) : undefined;
+    return c.json({
+      jobs: jobs.map((job) => jobSummary(job, context)),
+      ...(last && { next_cursor: last.sequence.toString(36) }),
+    });
   },
 };
 

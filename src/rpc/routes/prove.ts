@@ -49,6 +49,10 @@ const ProveForm = z
     key: KeyName,
     witness: Binary,
     backend: Backend.optional(),
+    priority: ProveParams.shape.priority,
+    deadline: ProveParams.shape.deadline,
+    idempotency_key: ProveParams.shape.idempotency_key,
+    strict: z.enum(['true', 'false']).optional(),
     wait: z.enum(['true', 'false']).optional(),
   })
   .openapi('ProveForm');
@@ -93,16 +97,17 @@ async function proveParams(c: Context<Env>, context: ServiceContext): Promise<un
   refuseEncoding(c);
   const { payloads } = context.services;
   const { fields, file } = await readForm(c, {
-    fields: ['key', 'backend', 'wait'],
+    fields: ['key', 'backend', 'priority', 'deadline', 'idempotency_key', 'strict', 'wait'],
     file: 'witness',
     fileBytesMax: context.uploadLimitBytes,
     store: (stream) => payloads.put(stream, context.uploadLimitBytes),
   });
-  const { wait, ...named } = fields;
+  const { wait, strict, ...named } = fields;
   return {
     kind: 'circom',
     ...named,
     payload: { sha256: file.sha256 },
+    ...(strict !== undefined && { strict: booleanField('strict', strict) }),
     ...(wait !== undefined && { wait: booleanField('wait', wait) }),
   };
 }

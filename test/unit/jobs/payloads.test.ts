@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ let store: PayloadFolder;
 beforeEach(async () => {
   folder = join(await mkdtemp(join(tmpdir(), 'proofline-')), 'payloads');
   used = '';
-  store = new PayloadFolder(folder, (sha256) => sha256 === used);
+  store = new PayloadFolder({ folder, bytesMax: 1000, inUse: (sha256) => sha256 === used });
 });
 afterEach(() => rm(join(folder, '..'), { recursive: true }));
 
@@ -50,4 +50,34 @@ it('lets go of old payloads that no job needs', async () => {
   await store.put(body('new'), 9);
   expect(store.has(old.sha256)).toBe(false);
   expect(store.has(needed.sha256)).toBe(true);
+});
+
+it('bounds all payloads together, and counts the same bytes once', async () => {
+  const large = 'x'.repeat(600);
+  await store.put(body(large), 1000);
+  await store.put(body(large.slice(0, 300), large.slice(300)), 1000).catch(() => {});
+  await store.put(body('y'.repeat(400)), 1000);
+  await expect(store.put(body('z'), 1000)).rejects.toMatchObject({
+    code: 'ERR_STORAGE',
+    message: expect.stringContaining('at most 1000 bytes'),
+  });
+  const again = new PayloadFolder({ folder, bytesMax: 1000, inUse: () => true });
+  await expect(again.put(body('z'), 1000)).rejects.toMatchObject({ code: 'ERR_STORAGE' });
+});
+
+it('removes what an earlier process has left half written', async () => {
+  await store.put(body('whole'), 9);
+  await writeFile(join(folder, 'partial-1'), 'half');
+  const next = new PayloadFolder({ folder, bytesMax: 1000, inUse: () => true });
+  await next.put(body('more'), 9);
+  expect((await readdir(folder)).sort()).toEqual([sha256('whole'), sha256('more')].sort());
+});
+
+it('says that the disk refused, and keeps nothing', async () => {
+  await rm(folder, { recursive: true, force: true });
+  await writeFile(folder, 'a file where the folder should be');
+  await expect(store.put(body('w'), 9)).rejects.toMatchObject({
+    code: 'ERR_STORAGE',
+    message: 'payloads: cannot write: EEXIST',
+  });
 });

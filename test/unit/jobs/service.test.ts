@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ProverError } from '../../../src/core/errors.ts';
+import type { Micros } from '../../../src/core/units.ts';
 import { HostClient } from '../../../src/host/client.ts';
-import { MemoryJobStore } from '../../../src/jobs/memory-store.ts';
 import { PayloadFolder } from '../../../src/jobs/payloads.ts';
 import { Jobs } from '../../../src/jobs/service.ts';
+import { SqliteJobStore } from '../../../src/jobs/sqlite-store.ts';
 import { Pipeline } from '../../../src/pipeline/pipeline.ts';
 import { EventStream, type ProverEvent } from '../../../src/telemetry/events.ts';
 
@@ -16,28 +18,36 @@ let pipeline: Pipeline;
 let payload: string;
 let jobs: Jobs;
 let events: ProverEvent[];
+let store: SqliteJobStore;
+let warnings: string[];
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'proofline-'));
   pipeline = new Pipeline({ createHost: (device) => new HostClient(device, entry), threads: 1 });
-  const payloads = new PayloadFolder(folder, () => false);
+  warnings = [];
+  const payloads = new PayloadFolder({ folder, bytesMax: 1000, inUse: () => false });
   payload = (await payloads.put([Buffer.from('witness')] as never, 100)).sha256;
   const stream = new EventStream();
   events = [];
   stream.subscribe((event) => events.push(event));
+  store = new SqliteJobStore(join(folder, 'jobs.db'));
   jobs = new Jobs({
-    store: new MemoryJobStore(3),
+    store,
+    jobsKept: 3,
+    jobsKeptMicros: 3.6e9,
+    warn: (error) => warnings.push(error.code),
     pipeline,
     payloads,
     events: stream,
     queueLimit: 2,
     // The name of the key is what the fake host does with it.
-    findKey: async (key) => ({ path: key, digest: 'digest' }),
+    findKey: async (key) => ({ path: key, digest: key }),
   });
 });
 afterEach(async () => {
-  await jobs.close();
+  await jobs.close(0);
   await pipeline.close();
+  store.close();
   await rm(folder, { recursive: true });
 });
 
@@ -116,8 +126,8 @@ describe('cancel', () => {
 
 describe('limits', () => {
   it('refuses a job beyond the queue and says when to come back', async () => {
-    await submit('hang');
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    const { id } = await submit('hang');
+    await expect.poll(() => jobs.get(id).state).toBe('running');
     await submit();
     await submit();
     await expect(submit()).rejects.toMatchObject({
@@ -141,12 +151,135 @@ describe('limits', () => {
       await jobs.settled(id);
       ids.push(id);
     }
-    expect(jobs.list(10).map((job) => job.id)).toEqual(ids.slice(1).reverse());
+    expect(jobs.list({ limit: 10 }).map((job) => job.id)).toEqual(ids.slice(1).reverse());
     expect(() => jobs.get(ids[0] as string)).toThrow('expected a known job');
   });
 
   it('accepts nothing once it closes', async () => {
-    await jobs.close();
+    await jobs.close(0);
     await expect(submit()).rejects.toMatchObject({ code: 'ERR_SHUTTING_DOWN' });
   });
+});
+
+describe('idempotency', () => {
+  const keyed = (extra: object = {}) =>
+    jobs.submit({ kind: 'circom', key: 'fine', payload, idempotencyKey: 'once', ...extra });
+
+  it('makes one job of one key and one content, also at once and after it has settled', async () => {
+    const [first, second] = await Promise.all([keyed(), keyed()]);
+    expect(second.id).toBe(first.id);
+    await jobs.settled(first.id);
+    expect(await keyed()).toMatchObject({ id: first.id, state: 'completed' });
+    expect(jobs.list({ limit: 10 })).toHaveLength(1);
+  });
+
+  it('refuses another content under the same key', async () => {
+    const { id } = await keyed();
+    await expect(keyed({ key: 'refuse' })).rejects.toMatchObject({
+      code: 'ERR_IDEMPOTENCY',
+      data: { jobId: id },
+    });
+    await expect(keyed({ strict: true })).rejects.toMatchObject({ code: 'ERR_IDEMPOTENCY' });
+  });
+});
+
+describe('deadline and priority', () => {
+  const inMillis = (ms: number) => ((Date.now() + ms) * 1000) as Micros;
+
+  it('refuses a deadline in the past', async () => {
+    const request = { kind: 'circom', key: 'fine', payload, deadline: inMillis(-1) } as const;
+    await expect(jobs.submit(request)).rejects.toMatchObject({ code: 'ERR_DEADLINE' });
+    expect(jobs.list({ limit: 1 })).toEqual([]);
+  });
+
+  it.each(['hang', 'fine'])('fails a job that is late, running or waiting (%s)', async (key) => {
+    const running = key === 'fine' ? await submit('hang') : undefined;
+    const job = await jobs.submit({ kind: 'circom', key, payload, deadline: inMillis(300) });
+    expect(await jobs.settled(job.id)).toMatchObject({
+      state: 'failed',
+      error: { code: 'ERR_DEADLINE' },
+    });
+    if (running !== undefined) jobs.cancel(running.id);
+  });
+
+  it('starts the urgent first', async () => {
+    const first = await submit('slow');
+    const low = await jobs.submit({ kind: 'circom', key: 'fine', payload, priority: 'low' });
+    const urgent = { kind: 'circom', key: 'fine', payload, priority: 'critical' } as const;
+    const critical = await jobs.submit(urgent);
+    await Promise.all([first, low, critical].map(({ id }) => jobs.settled(id)));
+    const startOf = (job: { id: string }) => jobs.get(job.id).startedAt as number;
+    expect(startOf(critical)).toBeLessThan(startOf(low));
+  });
+});
+
+describe('a crash of the host', () => {
+  it('is retried, and blamed on the job after three', async () => {
+    const job = await submit('crash');
+    expect(await jobs.settled(job.id)).toMatchObject({
+      state: 'failed',
+      crashes: 3,
+      error: { code: 'ERR_QUARANTINED', data: { crashes: 3 } },
+    });
+    const next = await submit('fine');
+    expect((await jobs.settled(next.id)).state).toBe('completed');
+  });
+});
+
+describe('across processes', () => {
+  const again = () => {
+    const payloads = new PayloadFolder({ folder, bytesMax: 1000, inUse: () => false });
+    return new Jobs({
+      store,
+      pipeline: new Pipeline({
+        createHost: (device) => new HostClient(device, entry),
+        threads: 1,
+      }),
+      payloads,
+      events: new EventStream(),
+      queueLimit: 10,
+      jobsKept: 10,
+      jobsKeptMicros: 3.6e9,
+      findKey: async (key) => ({ path: key === 'hang' ? 'fine' : key, digest: key }),
+      warn: () => {},
+    });
+  };
+
+  it('what was not settled is taken up again, to one result', async () => {
+    const running = await submit('hang');
+    await expect.poll(() => jobs.get(running.id).state).toBe('running');
+    const queued = await submit('fine');
+    await jobs.close(50);
+    expect([running, queued].map(({ id }) => store.get(id).state)).toEqual(['queued', 'queued']);
+    const next = again();
+    next.recover();
+    for (const { id } of [running, queued]) {
+      expect(await next.settled(id)).toMatchObject({ state: 'completed' });
+    }
+    expect(next.get(running.id).attempts).toBe(2);
+    expect(next.events(running.id).at(-1)?.event).toBe('JOB_END');
+    await next.close(0);
+  });
+
+  it('drains what runs', async () => {
+    const job = await submit('slow');
+    await expect.poll(() => jobs.get(job.id).state).toBe('running');
+    await jobs.close(5000);
+    expect(store.get(job.id).state).toBe('completed');
+  });
+});
+
+it('writes a result that the disk refused once it can', async () => {
+  const { settle } = store;
+  let refusals = 1;
+  store.settle = function (this: SqliteJobStore, ...parameters) {
+    if (refusals-- > 0) {
+      const data = { subject: 'jobs', action: 'write', reason: 'no space left on the device' };
+      throw new ProverError('ERR_STORAGE', data);
+    }
+    return settle.apply(this, parameters);
+  };
+  const job = await submit();
+  expect((await jobs.settled(job.id)).state).toBe('completed');
+  expect(warnings).toEqual(['ERR_STORAGE']);
 });

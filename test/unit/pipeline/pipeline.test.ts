@@ -28,6 +28,10 @@ class Recorder implements TaskListener {
   event(event: ProverEvent) {
     this.events.push(event);
   }
+  crashes = 0;
+  crashed() {
+    return ++this.crashes < 3;
+  }
   progress() {}
 }
 

@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import type { BackendName } from '../../../src/backend/backend.ts';
 import { EMPTY, type PipelineEvent, step } from '../../../src/pipeline/step.ts';
 
-const submit = (jobId: string, backend: BackendName = 'cpu'): PipelineEvent => ({
+const submit = (jobId: string, backend: BackendName = 'cpu', rank = 2): PipelineEvent => ({
   type: 'submitted',
-  slot: { jobId, backend },
+  slot: { jobId, backend, rank },
 });
 const end = (jobId: string): PipelineEvent => ({ type: 'ended', jobId });
 
@@ -44,6 +44,29 @@ it('a waiting job that ends leaves the queue without starting anything', () => {
     '',
     '',
     'c',
+  ]);
+});
+
+it('starts the most urgent first, and within a class the first to come', () => {
+  const [low, normal, critical] = [3, 2, 0];
+  const arrivals = [
+    submit('a', 'cpu', low),
+    submit('b', 'cpu', low),
+    submit('c', 'cpu', normal),
+    submit('d', 'cpu', critical),
+    submit('e', 'cpu', normal),
+  ];
+  const ends = ['a', 'd', 'c', 'e', 'b'].map(end);
+  expect(run(...arrivals, ...ends)).toEqual(['a', '', '', '', '', 'd', 'c', 'e', 'b', '']);
+});
+
+it('starts nothing once it drains', () => {
+  expect(run(submit('a'), submit('b'), { type: 'drained' }, end('a'), submit('c'))).toEqual([
+    'a',
+    '',
+    '',
+    '',
+    '',
   ]);
 });
 

@@ -71,13 +71,13 @@ describe.each(GUARDED)('$name', (route) => {
 
 describe.each(Object.entries(METHODS))('method %s', (name, method) => {
   it.each(SCOPES)('with scope %s: let in or not', async (scope) => {
-    const started = app.services.jobs.list(100).length;
+    const started = app.services.jobs.list({ limit: 100 }).length;
     const request = { jsonrpc: '2.0', id: 1, method: name, params: { job_id: 'job-1' } };
     const response = await app.post('/rpc', request, bearer(tokens[scope]));
     const answer = (await response.json()) as { error?: { data?: { code?: string } } };
     const refused = answer.error?.data?.code === 'ERR_SCOPE';
     expect(refused).toBe(!includesScope(scope, method.scope));
-    if (refused) expect(app.services.jobs.list(100).length).toBe(started);
+    if (refused) expect(app.services.jobs.list({ limit: 100 }).length).toBe(started);
   });
 });
 

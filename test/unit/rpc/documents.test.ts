@@ -35,6 +35,10 @@ describe('OpenRPC', () => {
       ['key', true],
       ['payload', true],
       ['backend', false],
+      ['priority', false],
+      ['deadline', false],
+      ['strict', false],
+      ['idempotency_key', false],
       ['wait', false],
     ]);
   });

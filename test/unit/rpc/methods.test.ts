@@ -169,12 +169,12 @@ describe('parameters', () => {
       ],
     ),
     [
-      'params: expected only the fields kind, key, payload, backend, wait, got path',
+      'params: expected only the fields kind, key, payload, backend, priority, deadline, strict, idempotency_key, wait, got path',
       'prove',
       { ...prove, path: '/etc/passwd' },
     ],
     [
-      'params: expected only the fields kind, key, payload, backend, wait, got __proto__',
+      'params: expected only the fields kind, key, payload, backend, priority, deadline, strict, idempotency_key, wait, got __proto__',
       'prove',
       JSON.parse(`{"__proto__":{"wait":true},${JSON.stringify(prove).slice(1)}`),
     ],

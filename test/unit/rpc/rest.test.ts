@@ -122,7 +122,7 @@ describe('POST /v1/prove', () => {
       { key: '../k', witness },
     ],
     [
-      'form: expected only the fields key, backend, wait, witness, got another one',
+      'form: expected only the fields key, backend, priority, deadline, idempotency_key, strict, wait, witness, got another one',
       {
         key: KEY.name,
         path: '/etc/passwd',
