@@ -86,75 +86,77 @@ inline fp8<P> carried(fp8<P> a) {
   return a;
 }
 
-// The state of a multiplication: sums of products of operands (x) and of p (y), kept apart because the second
-// wait for the quotient digit of each step.
-template <class P>
-struct accumulator {
-  static constexpr int L = fp8<P>::L;
-  __m512i x[L + 1], y[L + 1];
-
-  accumulator() {
+// r ← Σ a[t]·b[t]/R' mod p, one reduction for all terms. Row i adds a·b_i and the multiple of p that clears
+// the lowest limb. What the next quotient digit waits for comes first: the limb above the cleared one, with the
+// first product of the next row.
+template <int Terms, class P>
+inline void mul_sum(fp8<P>& r, const fp8<P>* const (&a)[Terms], const fp8<P>* const (&b)[Terms]) {
+  constexpr int L = fp8<P>::L;
+  using c = constants<P>;
+  const __m512i zero = _mm512_setzero_si512();
+  __m512i t[L + 1], p[L];
+  PROOFLINE_UNROLL
+  for (int j = 0; j < L; j++) t[j] = zero, p[j] = splat(c::p.v[j]);
+  // With one term p stays in registers; with two there is no room.
+  const auto p_low = [&](int j, __m512i q) __attribute__((always_inline)) {
+    t[j] = Terms == 1 ? _mm512_madd52lo_epu64(t[j], p[j], q) : madd_low(t[j], q, c::p.v[j]);
+  };
+  const auto p_high = [&](int j, __m512i q) __attribute__((always_inline)) {
+    t[j + 1] =
+        Terms == 1 ? _mm512_madd52hi_epu64(t[j + 1], p[j], q) : madd_high(t[j + 1], q, c::p.v[j]);
+  };
+  const auto low = [&](int to, int term, int j, int i) __attribute__((always_inline)) {
+    t[to] = _mm512_madd52lo_epu64(t[to], a[term]->limb[j], b[term]->limb[i]);
+  };
+  const auto high = [&](int term, int j, int i) __attribute__((always_inline)) {
+    t[j + 1] = _mm512_madd52hi_epu64(t[j + 1], a[term]->limb[j], b[term]->limb[i]);
+  };
+  for (int term = 0; term < Terms; term++) low(0, term, 0, 0);
+  PROOFLINE_UNROLL
+  for (int i = 0; i < L; i++) {
+    t[L] = zero;
+    const __m512i q = madd_low(zero, t[0], c::inverse);
     PROOFLINE_UNROLL
-    for (int j = 0; j <= L; j++) x[j] = y[j] = _mm512_setzero_si512();
+    for (int term = 0; term < Terms; term++) {
+      high(term, 0, i);
+      low(1, term, 1, i);
+      if (i + 1 < L) low(1, term, 0, i + 1);
+    }
+    PROOFLINE_UNROLL
+    for (int term = 0; term < Terms; term++) {
+      PROOFLINE_UNROLL
+      for (int j = 2; j < L; j++) low(j, term, j, i);
+      PROOFLINE_UNROLL
+      for (int j = 1; j < L; j++) high(term, j, i);
+    }
+    p_low(0, q);
+    p_high(0, q);
+    p_low(1, q);
+    PROOFLINE_UNROLL
+    for (int j = 2; j < L; j++) p_low(j, q);
+    PROOFLINE_UNROLL
+    for (int j = 1; j < L; j++) p_high(j, q);
+    t[1] = _mm512_add_epi64(t[1], _mm512_srli_epi64(t[0], 52));
+    PROOFLINE_UNROLL
+    for (int j = 0; j < L; j++) t[j] = t[j + 1];
   }
-
-  void add_row(const fp8<P>& a, __m512i b) {
-    PROOFLINE_UNROLL
-    for (int j = 0; j < L; j++) x[j] = _mm512_madd52lo_epu64(x[j], a.limb[j], b);
-    PROOFLINE_UNROLL
-    for (int j = 0; j < L; j++) x[j + 1] = _mm512_madd52hi_epu64(x[j + 1], a.limb[j], b);
-  }
-
-  // (x + y + q·p)/2^52.
-  void reduce_row() {
-    using c = constants<P>;
-    const __m512i zero = _mm512_setzero_si512();
-    __m512i low = _mm512_add_epi64(x[0], y[0]);
-    const __m512i q = madd_low(zero, low, c::inverse);
-    low = madd_low(low, q, c::p.v[0]);
-    PROOFLINE_UNROLL
-    for (int j = 1; j < L; j++) y[j] = madd_low(y[j], q, c::p.v[j]);
-    PROOFLINE_UNROLL
-    for (int j = 0; j < L; j++) y[j + 1] = madd_high(y[j + 1], q, c::p.v[j]);
-    x[1] = _mm512_add_epi64(x[1], _mm512_srli_epi64(low, 52));
-    PROOFLINE_UNROLL
-    for (int j = 0; j < L; j++) x[j] = x[j + 1], y[j] = y[j + 1];
-    x[L] = y[L] = zero;
-  }
-
-  fp8<P> result() const {
-    fp8<P> r;
-    PROOFLINE_UNROLL
-    for (int j = 0; j < L; j++) r.limb[j] = _mm512_add_epi64(x[j], y[j]);
-    return carried(r);
-  }
-};
+  PROOFLINE_UNROLL
+  for (int j = 0; j < L; j++) r.limb[j] = t[j];
+  r = carried(r);
+}
 
 // r ← a·b/R' mod p. For a < A·p and b < B·p the result is below p·(1 + A·B·p/R'); p/R' is 2^−35 for
 // BLS12-381's Fp and 0.012 for BN254. All in limbs. Cost: 4L² + L multiply-adds. `r` may be an operand.
 template <class P>
 [[gnu::noinline]] void mul(fp8<P>& r, const fp8<P>& a, const fp8<P>& b) {
-  accumulator<P> t;
-  PROOFLINE_UNROLL
-  for (int i = 0; i < fp8<P>::L; i++) {
-    t.add_row(a, b.limb[i]);
-    t.reduce_row();
-  }
-  r = t.result();
+  mul_sum<1, P>(r, {&a}, {&b});
 }
 
-// r ← (a·b + c·d)/R' mod p, one reduction for both products. Cost: 6L² + L multiply-adds.
+// r ← (a·b + c·d)/R' mod p. Cost: 6L² + L multiply-adds.
 template <class P>
 [[gnu::noinline]] void mul_add(fp8<P>& r, const fp8<P>& a, const fp8<P>& b, const fp8<P>& c,
                                const fp8<P>& d) {
-  accumulator<P> t;
-  PROOFLINE_UNROLL
-  for (int i = 0; i < fp8<P>::L; i++) {
-    t.add_row(a, b.limb[i]);
-    t.add_row(c, d.limb[i]);
-    t.reduce_row();
-  }
-  r = t.result();
+  mul_sum<2, P>(r, {&a, &c}, {&b, &d});
 }
 
 template <class P>

@@ -51,24 +51,18 @@ struct mont_t {
 
   // a·b·R⁻¹ mod p.
   friend PROOFLINE_HD mont_t operator*(const mont_t& a, const mont_t& b) {
-#if defined(__CUDA_ARCH__)
-    return {mul_words32<P>(a.limb, b.limb)};
-#else
-#if defined(PROOFLINE_HAS_ADX)
-    if (has(isa::adx)) {
-      mont_t r;
-      adx::mul<P>(r.limb, a.limb, b.limb);
-      return r;
-    }
-#endif
-    return {mul_words<P>(a.limb, b.limb)};
-#endif
+    mont_t r;
+    multiply(r, a, b);
+    return r;
   }
   PROOFLINE_HD mont_t sqr() const { return *this * *this; }
 
   PROOFLINE_HD mont_t& operator+=(const mont_t& b) { return *this = *this + b; }
   PROOFLINE_HD mont_t& operator-=(const mont_t& b) { return *this = *this - b; }
-  PROOFLINE_HD mont_t& operator*=(const mont_t& b) { return *this = *this * b; }
+  PROOFLINE_HD mont_t& operator*=(const mont_t& b) {
+    multiply(*this, *this, b);
+    return *this;
+  }
 
   // Variable time in the exponent.
   template <int M>
@@ -90,6 +84,19 @@ struct mont_t {
 #else
     constexpr words<N> r_cubed = power_of_two<P>(192 * N);
     return mont_t{safegcd_inverse<P>(limb)} * mont_t{r_cubed};
+#endif
+  }
+
+ private:
+  // `r` may be `a` or `b`.
+  static PROOFLINE_HD void multiply(mont_t& r, const mont_t& a, const mont_t& b) {
+#if defined(__CUDA_ARCH__)
+    r.limb = mul_words32<P>(a.limb, b.limb);
+#else
+#if defined(PROOFLINE_HAS_ADX)
+    if (has(isa::adx)) return adx::mul<P>(r.limb, a.limb, b.limb);
+#endif
+    r.limb = mul_words<P>(a.limb, b.limb);
 #endif
   }
 };

