@@ -2,7 +2,7 @@
 // and its waterfall. Leaves nothing behind.
 import { execFileSync, spawn } from 'node:child_process';
 import { openAsBlob } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,11 +16,9 @@ try {
   console.log(
     '== a development key for examples/preimage (insecure by nature: whoever made it can forge)',
   );
-  run('setup', '--r1cs', join(example, 'preimage.r1cs'), '--out', join(data, 'preimage.zkey'));
-  await mkdir(join(data, 'keys'));
-  for (const file of ['preimage.zkey', 'preimage.zkey.meta.json']) {
-    await copyFile(join(data, file), join(data, 'keys', file));
-  }
+  const out = join(data, 'preimage.zkey');
+  const kept = ['--name', 'preimage', '--data-dir', data];
+  run('setup', '--r1cs', join(example, 'preimage.r1cs'), '--out', out, ...kept);
 
   console.log('\n== the service, on a free port');
   const url = await serve();

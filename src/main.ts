@@ -14,7 +14,7 @@ import { HostClient } from './host/client.ts';
 import { PayloadFolder } from './jobs/payloads.ts';
 import { Jobs } from './jobs/service.ts';
 import { SqliteJobStore } from './jobs/sqlite-store.ts';
-import { KeyFolder } from './keys/catalog.ts';
+import { KeyStore } from './keys/store.ts';
 import { Pipeline } from './pipeline/pipeline.ts';
 import { createApp } from './rpc/app.ts';
 import { TokenStore } from './rpc/tokens.ts';
@@ -43,7 +43,9 @@ function tokensPath({ dataDir }: Config): string {
 
 async function openEngine(config: Config): Promise<Engine> {
   const events = new EventStream();
-  return new LocalEngine(createPipeline(config), events, await trace(config, events));
+  const pipeline = createPipeline(config);
+  const keys = createKeyStore(config, pipeline);
+  return new LocalEngine({ pipeline, keys, events, close: await trace(config, events) });
 }
 
 async function startServer(config: Config): Promise<RunningServer> {
@@ -59,7 +61,7 @@ async function startServer(config: Config): Promise<RunningServer> {
     events.subscribe(lines.listener);
   }
   const pipeline = createPipeline(config);
-  const keys = new KeyFolder(join(config.dataDir, 'keys'), (path) => pipeline.inspect(path));
+  const keys = createKeyStore(config, pipeline);
   const payloads = new PayloadFolder({
     folder: join(config.dataDir, 'payloads'),
     bytesMax: config.payloadsLimitBytes,
@@ -72,7 +74,10 @@ async function startServer(config: Config): Promise<RunningServer> {
     payloads,
     events,
     warn: (error, jobId) => log.warn({ job_id: jobId, code: error.code }, error.message),
-    findKey: (nameOrDigest) => keys.resolve(nameOrDigest),
+    findKey: async (nameOrDigest) => {
+      const { path, digest, points } = await keys.resolve(nameOrDigest);
+      return { path, digest, checked: points !== 'not checked' };
+    },
   });
   const shutdown = new AbortController();
   const app = createApp(
@@ -110,6 +115,10 @@ async function startServer(config: Config): Promise<RunningServer> {
     await endTracing();
     throw thrown;
   }
+}
+
+function createKeyStore({ dataDir }: Config, pipeline: Pipeline): KeyStore {
+  return new KeyStore(join(dataDir, 'keys'), pipeline);
 }
 
 function createPipeline({ threads }: Config): Pipeline {

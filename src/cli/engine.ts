@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { toProverError } from '../core/errors.ts';
 import { nowMicros } from '../core/units.ts';
 import type { SetupParams } from '../host/protocol.ts';
+import type { KeyStore } from '../keys/store.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { AttributeValue, EventName, EventStream, ProverEvent } from '../telemetry/events.ts';
 import { timelineOf } from '../trace/timeline.ts';
@@ -11,14 +12,23 @@ import type { CallHooks, Engine, ProveInput, ProveReport, VerifyInput } from './
 /** A proof whose host ends so often is given up. */
 const CRASHES_MAX = 3;
 
+export interface LocalEngineOptions {
+  readonly pipeline: Pipeline;
+  readonly keys: KeyStore;
+  readonly events: EventStream;
+  /** What ends with the engine, besides the pipeline. */
+  close(): Promise<void>;
+}
+
 /** The prover of a command: jobs that live as long as the command does. */
 export class LocalEngine implements Engine {
+  readonly keys: KeyStore;
   readonly #pipeline: Pipeline;
   readonly #events: EventStream;
   readonly #close: () => Promise<void>;
 
-  /** @param close what ends with the engine, besides the pipeline */
-  constructor(pipeline: Pipeline, events: EventStream, close: () => Promise<void>) {
+  constructor({ pipeline, keys, events, close }: LocalEngineOptions) {
+    this.keys = keys;
     this.#pipeline = pipeline;
     this.#events = events;
     this.#close = close;

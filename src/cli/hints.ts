@@ -5,7 +5,10 @@ export const HINTS: Readonly<Record<ErrorCode, string>> = {
   ERR_PARAMS: 'run the command with --help to see what it takes',
   ERR_FORMAT: 'check that each option names the file it asks for and that the file is whole',
   ERR_FILE: 'check the path and its permissions',
-  ERR_KEY_UNKNOWN: 'put the key into the `keys` folder of the data folder, or check its name',
+  ERR_KEY_UNKNOWN:
+    'import the key (`proofline keys import`), or check its name (`proofline keys list`)',
+  ERR_KEY_DAMAGED:
+    'take the key from where it came from once more: `proofline keys remove`, then `keys import`',
   ERR_PAYLOAD_UNKNOWN: 'upload the witness again: unused payloads are removed after a while',
   ERR_PAYLOAD_CORRUPT: 'upload the witness again, and check the disk of the service',
   ERR_IDEMPOTENCY: 'use a new idempotency key for a new request',

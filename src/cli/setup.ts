@@ -14,6 +14,7 @@ interface Options {
   readonly out: string;
   readonly format: 'zkey' | 'bellman';
   readonly vk?: string;
+  readonly name?: string;
   readonly seed?: string;
   readonly json?: true;
   readonly threads?: string;
@@ -33,6 +34,10 @@ export function defineSetup(program: Command, act: Act): void {
         'its verification key as well',
       ],
       [
+        'proofline setup --r1cs circuit.r1cs --out circuit.zkey --name circuit',
+        'and keep it for the service',
+      ],
+      [
         'proofline setup --r1cs circuit.r1cs --out circuit.zkey --seed test',
         'the same key each time',
       ],
@@ -48,20 +53,27 @@ export function defineSetup(program: Command, act: Act): void {
         .default('zkey'),
     )
     .option('--vk <file>', 'where the verification key goes, JSON')
+    .option('--name <name>', 'also keep the key under this name, for the service')
     .option('--seed <text>', 'derive the toxic waste from a text, for a key that can be repeated')
+    .addOption(settingOption('dataDir'))
     .addOption(settingOption('threads'))
     .addOption(jsonOption())
     .action((options: Options) => act((wiring, io) => setup(options, wiring, io)));
 }
 
 async function setup(options: Options, wiring: Wiring, io: Io): Promise<number> {
-  const { r1cs, out, format, vk, seed } = options;
+  const { r1cs, out, format, vk, seed, name } = options;
   await checkWritable(vk === undefined ? [out] : [out, vk]);
   await using engine = await wiring.openEngine(flagsOf({ ...options }));
   const params = { r1csPath: r1cs, outPath: out, format, ...(seed !== undefined && { seed }) };
   const made = await withProgress(io, 'making a key', (hooks) => engine.setup(params, hooks));
   if (vk !== undefined) {
     await writeFiles([{ path: vk, text: snarkjsText(await engine.vkey(out)) }]);
+  }
+  if (name !== undefined) {
+    await withProgress(io, 'keeping the key', (hooks) =>
+      engine.keys.import(out, { name, digest: made.digest }, hooks),
+    );
   }
   if (options.json === true) {
     writeJson(io, {
@@ -72,6 +84,7 @@ async function setup(options: Options, wiring: Wiring, io: Io): Promise<number> 
       constraints: made.constraints,
       insecure: made.insecure,
       ...(vk !== undefined && { verification_key: vk }),
+      ...(name !== undefined && { name }),
     });
   } else {
     writeFields(io, [
@@ -79,6 +92,7 @@ async function setup(options: Options, wiring: Wiring, io: Io): Promise<number> 
       ['digest', `sha256 ${made.digest}`],
       ['constraints', String(made.constraints)],
       ...(vk === undefined ? [] : [['verifies', plain(vk)] as const]),
+      ...(name === undefined ? [] : [['name', name] as const]),
       ['INSECURE', made.insecure],
     ]);
   }

@@ -2,6 +2,7 @@ import type { BackendName } from '../backend/backend.ts';
 import type { Config, SETTINGS } from '../config.ts';
 import type { SnarkjsVerificationKey } from '../formats/snarkjs-json.ts';
 import type { ProbedBackend, SetupParams, SetupResult, WitnessSource } from '../host/protocol.ts';
+import type { KeyStore } from '../keys/store.ts';
 import type { ProveOutcome, VerifyOutcome } from '../pipeline/pipeline.ts';
 import type { TokenStore } from '../rpc/tokens.ts';
 import type { ProverEvent } from '../telemetry/events.ts';
@@ -72,6 +73,8 @@ export interface Prover extends AsyncDisposable {
 }
 
 export interface Engine extends Prover {
+  /** The keys of the data folder. */
+  readonly keys: KeyStore;
   /** Writes the key whole or not at all. */
   setup(params: SetupParams, hooks: CallHooks): Promise<SetupResult>;
   /** Verification key of a zkey or of bellman parameters. */

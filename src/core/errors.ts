@@ -37,6 +37,13 @@ export const ERRORS = {
     exit: 2,
     text: 'key {key}: expected a name or digest of a stored key, got neither',
   },
+  ERR_KEY_DAMAGED: {
+    rpc: -32019,
+    http: 422,
+    retry: 'never',
+    exit: 2,
+    text: 'key {key}: expected {expected}, got {actual}',
+  },
   ERR_PAYLOAD_UNKNOWN: {
     rpc: -32004,
     http: 404,

@@ -78,7 +78,8 @@ function baseName(path: string): string {
   return path.split('/').at(-1) ?? path;
 }
 
-function systemReason(cause: unknown): string {
+/** What the system said, for a person. */
+export function systemReason(cause: unknown): string {
   const code = (cause as NodeJS.ErrnoException).code;
   if (code === 'ENOENT') return 'no such file';
   if (code === 'EACCES') return 'permission denied';

@@ -12,6 +12,8 @@ export interface KeyRequest {
   readonly threads: number;
   readonly keyPath: string;
   readonly keyDigest: string;
+  /** Its points were checked before. */
+  readonly keyChecked?: boolean;
 }
 
 export interface ResidentKey {
@@ -41,18 +43,23 @@ export class LoadedKeys {
       this.#keys.set(id, resident);
       return resident;
     }
+    const checkPoints = request.keyChecked !== true && !this.#checkedDigests.has(request.keyDigest);
     const device = await this.#open(request);
     const { key: source } = await openKey(request.keyPath);
-    const loaded = await device.load(
-      source,
-      { residency: 'mapped', checkPoints: !this.#checkedDigests.has(request.keyDigest) },
-      run,
-    );
+    const loaded = await device.load(source, { residency: 'mapped', checkPoints }, run);
     this.#checkedDigests.add(request.keyDigest);
     const key = { source, loaded };
     this.#keys.set(id, key);
     await this.#evict();
     return key;
+  }
+
+  /** Loads a key only to check its points, and lets it go. @throws ERR_FORMAT */
+  async check(request: KeyRequest, run: Run): Promise<void> {
+    const device = await this.#open(request);
+    const { key } = await openKey(request.keyPath);
+    const loaded = await device.load(key, { residency: 'mapped', checkPoints: true }, run);
+    await loaded[Symbol.asyncDispose]();
   }
 
   async #evict(): Promise<void> {

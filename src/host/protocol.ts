@@ -16,6 +16,7 @@ export interface HostOperations {
   setup: { params: SetupParams; result: SetupResult };
   vkey: { params: { readonly keyPath: string }; result: SnarkjsVerificationKey };
   inspect: { params: { readonly keyPath: string }; result: InspectedKey };
+  checkKey: { params: CheckKeyParams; result: Record<string, never> };
 }
 export type Operation = keyof HostOperations;
 
@@ -37,6 +38,8 @@ export interface ProveParams {
   readonly keyPath: string;
   /** SHA-256 of the key when the caller knows it; else the host computes it. */
   readonly keyDigest?: string;
+  /** The key's points were checked before; else they are at its first load. */
+  readonly keyChecked?: boolean;
   readonly witness: WitnessSource;
   /** Fail rather than take another backend's proof. */
   readonly strict?: boolean;
@@ -85,8 +88,29 @@ export interface SetupResult {
   readonly insecure: string;
 }
 
+export interface CheckKeyParams {
+  readonly backend: BackendName;
+  readonly device: string;
+  readonly threads: number;
+  readonly keyPath: string;
+  readonly keyDigest: string;
+}
+
 export interface InspectedKey {
+  /** SHA-256, hex. */
   readonly digest: string;
+  /** First 16 bytes of BLAKE2b-512, hex. */
+  readonly blake2b: string;
+  /** SHA-256 of each 64 MiB, hex. */
+  readonly pieces: readonly string[];
+  /** Points of all queries. */
+  readonly pointCount: number;
+  /** Where the queries lie in the file. */
+  readonly parts: readonly {
+    readonly name: string;
+    readonly offset: number;
+    readonly length: number;
+  }[];
   readonly bytes: number;
   readonly format: 'zkey' | 'bellman';
   readonly curve: CurveName;

@@ -1,6 +1,6 @@
 import type { BackendRegistry } from '../backend/registry.ts';
 import { ProverError, toErrorRecord, toProverError } from '../core/errors.ts';
-import { inspectKey } from './inspect.ts';
+import { checkKey, inspectKey } from './inspect.ts';
 import { LoadedKeys } from './loaded-keys.ts';
 import type { FromHost, HostEvent, HostOperations, Operation, ToHost } from './protocol.ts';
 import { prove } from './prove.ts';
@@ -36,7 +36,8 @@ export class HostServer {
       verify: (params, call) => verify(params, call.signal),
       setup: (params, call) => setup(params, call),
       vkey: ({ keyPath }) => verificationKeyOf(keyPath),
-      inspect: ({ keyPath }, call) => inspectKey(keyPath, call.signal),
+      inspect: ({ keyPath }, call) => inspectKey(keyPath, call),
+      checkKey: (params, call) => checkKey(params, keys, call),
     };
   }
 

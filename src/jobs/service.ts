@@ -29,6 +29,8 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 export interface StoredKey {
   readonly path: string;
   readonly digest: string;
+  /** Its points were checked when it was stored. */
+  readonly checked: boolean;
 }
 
 /**
@@ -265,12 +267,13 @@ export class Jobs implements JobService {
     };
     let change: JobChange;
     try {
-      const { path } = await findKey(keyDigest);
+      const { path, checked } = await findKey(keyDigest);
       const outcome = await pipeline.prove(
         {
           jobId: id,
           keyPath: path,
           keyDigest,
+          keyChecked: checked,
           witness: { path: payloads.path(request.payload), sha256: request.payload },
           rank: PRIORITIES.indexOf(request.priority ?? 'normal'),
           ...(request.strict === true && { strict: true }),

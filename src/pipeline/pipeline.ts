@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { BackendName } from '../backend/backend.ts';
 import { ProverError } from '../core/errors.ts';
 import { type Micros, nowMicros } from '../core/units.ts';
-import type { HostClient } from '../host/client.ts';
+import type { CallOptions, HostClient } from '../host/client.ts';
 import type {
   InspectedKey,
   ProbedBackend,
@@ -28,6 +28,7 @@ export interface ProveTask {
   readonly jobId: string;
   readonly keyPath: string;
   readonly keyDigest?: string;
+  readonly keyChecked?: boolean;
   readonly witness: WitnessSource;
   readonly r1csPath?: string;
   /** Absent: the fastest that works here. */
@@ -139,8 +140,15 @@ export class Pipeline {
     return this.#tools.call('vkey', { keyPath });
   }
 
-  inspect(keyPath: string): Promise<InspectedKey> {
-    return this.#tools.call('inspect', { keyPath });
+  inspect(keyPath: string, options: CallOptions = {}): Promise<InspectedKey> {
+    return this.#tools.call('inspect', { keyPath }, options);
+  }
+
+  /** Checks the points of a key on the fastest backend. @throws ERR_FORMAT */
+  async checkKey(keyPath: string, keyDigest: string, options: CallOptions = {}): Promise<void> {
+    const backend = await this.choose(undefined);
+    const params = { backend, device: '0', threads: this.#threads, keyPath, keyDigest };
+    await this.#tools.call('checkKey', params, options);
   }
 
   hosts(): readonly HostStatus[] {

@@ -1,6 +1,6 @@
 import type { PayloadStore } from '../jobs/payloads.ts';
 import type { JobService } from '../jobs/service.ts';
-import type { KeyCatalog } from '../keys/catalog.ts';
+import type { KeyCatalog } from '../keys/stored-key.ts';
 import type { EventStream } from '../telemetry/events.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Access, Caller } from './access.ts';

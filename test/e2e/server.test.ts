@@ -1,4 +1,4 @@
-import { copyFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as snarkjs from 'snarkjs';
@@ -15,9 +15,8 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'proofline-server-'));
   const key = join(folder, 'preimage.zkey');
   const made = ['setup', '--r1cs', example('preimage.r1cs'), '--out', key];
-  expect((await proofline([...made, '--vk', join(folder, 'vk.json')])).code).toBe(0);
-  await mkdir(join(folder, 'keys'));
-  await copyFile(key, join(folder, 'keys/preimage.zkey'));
+  const kept = ['--name', 'preimage', '--data-dir', folder];
+  expect((await proofline([...made, ...kept, '--vk', join(folder, 'vk.json')])).code).toBe(0);
   collector = await startCollector();
   service = await serve(folder, {
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,

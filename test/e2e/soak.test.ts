@@ -1,15 +1,14 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { soak } from '../soak/soak.ts';
-import { chainKey } from '../support/chain-files.ts';
+import { keepChainKey } from '../support/chain-files.ts';
 import { serve } from '../support/command.ts';
 
 it('loses nothing and does nothing twice while it is killed', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'proofline-soak-'));
-  await mkdir(join(folder, 'keys'));
-  await chainKey(join(folder, 'keys/chain.zkey'));
+  await keepChainKey(folder);
   await soak({ folder, jobs: 40, serverKills: 3, hostKills: 3, random: Math.random });
   await rm(folder, { recursive: true });
 }, 120_000);

@@ -4,6 +4,7 @@ import { writeWtns } from '../../src/formats/wtns.ts';
 import { setup } from '../../src/groth16/setup.ts';
 import { drawToxicWaste } from '../../src/groth16/toxic-waste.ts';
 import { curveOf } from '../../src/math/curve.ts';
+import { proofline } from './command.ts';
 import { keyBytes } from './key-files.ts';
 import { scalarBytes, systemOf } from './system.ts';
 
@@ -28,6 +29,14 @@ export async function chainKey(path: string): Promise<void> {
   const { signal } = new AbortController();
   const waste = drawToxicWaste('bn254');
   await writeFile(path, keyBytes(await setup(system, { format: 'zkey', waste, signal })));
+}
+
+/** Puts such a key into a data folder, as `chain`. */
+export async function keepChainKey(dataDir: string): Promise<void> {
+  const path = join(dataDir, 'chain.zkey');
+  await chainKey(path);
+  const kept = await proofline(['keys', 'import', path, '--data-dir', dataDir]);
+  if (kept.code !== 0) throw new Error(kept.stderr);
 }
 
 export async function chainWitness(folder: string, first: bigint): Promise<string> {

@@ -5,13 +5,22 @@ import { isSettled, type Job, type JobRequest } from '../../src/jobs/job.ts';
 import type { PayloadInfo, PayloadStore } from '../../src/jobs/payloads.ts';
 import type { JobService, VerifyRequest } from '../../src/jobs/service.ts';
 import type { JobQuery } from '../../src/jobs/store.ts';
-import type { KeyCatalog, KeyInfo } from '../../src/keys/catalog.ts';
+import type { KeyCatalog, KeyInfo } from '../../src/keys/stored-key.ts';
 import type { HostStatus, ProveOutcome, VerifyOutcome } from '../../src/pipeline/pipeline.ts';
 import type { Services } from '../../src/rpc/context.ts';
 import { type EventName, EventStream, type ProverEvent } from '../../src/telemetry/events.ts';
 
 export const KEY: KeyInfo = {
+  version: 1,
   name: 'multiplier',
+  names: ['multiplier'],
+  pointCount: 20,
+  points: 'checked',
+  origin: 'multiplier.zkey',
+  importedAt: '2026-01-01T00:00:00.000Z',
+  modifiedMs: 0,
+  pieces: [],
+  parts: [],
   path: '/data/keys/multiplier.zkey',
   digest: 'ab'.repeat(32),
   format: 'zkey',

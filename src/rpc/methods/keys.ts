@@ -13,6 +13,8 @@ export const KeyList = z
         bytes: z.int(),
         public_count: z.int().describe('Public inputs, without the constant 1'),
         log_n: z.int().describe('The evaluation domain has 2^log_n rows'),
+        circuit: z.string().optional().describe('What it proves, where that is known'),
+        group_checked: z.boolean().describe('Its points lie on their curve and in their group'),
         insecure: z.string().optional().describe('Why it must not be used in production'),
       }),
     ),
@@ -36,6 +38,8 @@ export const keys = defineMethod({
         bytes: key.bytes,
         public_count: key.publicCount,
         log_n: key.logN,
+        ...(key.circuit !== undefined && { circuit: key.circuit }),
+        group_checked: key.points !== 'not checked',
         ...(key.insecure !== undefined && { insecure: key.insecure }),
       })),
     };

@@ -10,6 +10,7 @@ import { loadConfig } from '../../../src/config.ts';
 import { GIB } from '../../../src/core/units.ts';
 import type { SnarkjsVerificationKey } from '../../../src/formats/snarkjs-json.ts';
 import type { ProbedBackend } from '../../../src/host/protocol.ts';
+import { KeyStore } from '../../../src/keys/store.ts';
 import { TokenStore } from '../../../src/rpc/tokens.ts';
 import { timelineOf } from '../../../src/trace/timeline.ts';
 import { timingsOf } from '../../../src/trace/timings.ts';
@@ -132,7 +133,11 @@ export async function command(
 function fakeWiring(fakes: Fakes, asked: Asked[]): Wiring {
   const config = (flags: Flags = {}) =>
     loadConfig(flags, { PROOFLINE_DATA_DIR: '/data', ...fakes.env });
+  const noKeys = { inspect: async () => none(), checkKey: async () => none() };
   const prover: Engine & RemoteServer = {
+    get keys() {
+      return new KeyStore(join(config().dataDir, 'keys'), noKeys);
+    },
     async prove(input, hooks) {
       asked.push(['prove', input]);
       return fakes.prove === undefined ? REPORT : fakes.prove(input, hooks);
@@ -192,4 +197,8 @@ export function folder(): (name: string) => string {
   const path = mkdtempSync(join(tmpdir(), 'proofline-cli-'));
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));
   return (name) => join(path, name);
+}
+
+function none(): never {
+  throw new Error('this test has no device host');
 }

@@ -172,7 +172,7 @@ describe('proofline prove', () => {
     const { args } = outputs();
     const argv = ['prove', '--key', 'K', '--witness', 'w', ...args];
     const { stderr } = await command(argv, { prove }, { tty: true });
-    expect(stderr).toMatch(/^proofline: key K: .*\n {2}next: put the key into .*\n$/);
+    expect(stderr).toMatch(/^proofline: key K: .*\n {2}next: import the key .*\n$/);
   });
 
   it('lets no control character of a message through', async () => {

@@ -41,7 +41,7 @@ beforeEach(async () => {
     events: stream,
     queueLimit: 2,
     // The name of the key is what the fake host does with it.
-    findKey: async (key) => ({ path: key, digest: key }),
+    findKey: async (key) => ({ path: key, digest: key, checked: true }),
   });
 });
 afterEach(async () => {
@@ -240,7 +240,7 @@ describe('across processes', () => {
       queueLimit: 10,
       jobsKept: 10,
       jobsKeptMicros: 3.6e9,
-      findKey: async (key) => ({ path: key === 'hang' ? 'fine' : key, digest: key }),
+      findKey: async (key) => ({ path: key === 'hang' ? 'fine' : key, digest: key, checked: true }),
       warn: () => {},
     });
   };

@@ -375,6 +375,7 @@ describe('verify, keys, rpc.discover', () => {
     const answer = await result(testApp(), 'keys');
     expect(answer.keys).toEqual([
       {
+        group_checked: true,
         name: 'multiplier',
         digest: KEY.digest,
         format: 'zkey',
