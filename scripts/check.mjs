@@ -5,7 +5,8 @@ const steps = [
   ['types', ['node_modules/typescript/bin/tsc', '--noEmit']],
   ['lint and format', ['node_modules/@biomejs/biome/bin/biome', 'ci', '.']],
   ['architecture', ['node_modules/vitest/vitest.mjs', 'run', 'test/architecture.test.ts']],
-  ['generated files', ['scripts/generate.mjs', '--check']],
+  ['generated documents', ['scripts/generate.mjs', '--check']],
+  ['generated table of settings', ['scripts/config-table.mjs', '--check']],
 ];
 
 const failed = steps.filter(([name, command]) => {

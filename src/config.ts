@@ -1,7 +1,9 @@
+import { readFileSync, statSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { ProverError } from './core/errors.ts';
+import { systemReason } from './core/source.ts';
 import { GIB, KIB, MIB } from './core/units.ts';
 
 const SIZE_UNITS: Readonly<Record<string, number>> = { B: 1, KiB: KIB, MiB: MIB, GiB: GIB };
@@ -168,27 +170,35 @@ export type Config = {
 };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
+export type SettingName = keyof typeof SETTINGS;
+export type Flags = Partial<Record<SettingName, string>>;
+
+/** Where a value came from, weakest first. */
+export type Origin = 'default' | 'file' | 'environment' | 'flag';
+
+export interface ShownSetting {
+  /** As the file names it: `queue_limit`. */
+  readonly name: string;
+  readonly env: string;
+  readonly value: string;
+  readonly origin: Origin;
+}
+
+const FILE_BYTES_MAX = 64 * KIB;
+/** Variables of ours that are no settings. */
+const OTHER_VARIABLES = ['PROOFLINE_CONFIG', 'PROOFLINE_TOKEN'];
 
 /**
- * Flags win over the environment, which wins over the defaults. @throws ERR_PARAMS naming the
- * setting
+ * Flags win over the environment, which wins over the configuration file, which wins over the
+ * defaults. @throws ERR_PARAMS naming what is wrong: a value, or a setting that does not exist
  */
-export function loadConfig(
-  flags: Partial<Record<keyof typeof SETTINGS, string>> = {},
-  environment: Environment = process.env,
-): Config {
+export function loadConfig(flags: Flags = {}, environment: Environment = process.env): Config {
   const values: Record<string, unknown> = {};
-  for (const [name, { env, fallback, schema }] of Object.entries(SETTINGS)) {
-    const flag = flags[name as keyof typeof SETTINGS];
-    const text = flag ?? (environment[env] || undefined) ?? expand(fallback, environment);
-    const parsed = schema.safeParse(text);
+  for (const { setting: name, text, subject } of resolve(flags, environment)) {
+    const parsed = SETTINGS[name].schema.safeParse(text);
     if (!parsed.success) {
       const expected = parsed.error.issues[0]?.message.replace(/^expected /, '') ?? 'another value';
-      throw new ProverError('ERR_PARAMS', {
-        subject: flag === undefined ? env : name,
-        expected,
-        actual: text,
-      });
+      throw new ProverError('ERR_PARAMS', { subject, expected, actual: text });
     }
     values[name] = parsed.data;
   }
@@ -198,6 +208,119 @@ export function loadConfig(
     noColor: (environment.NO_COLOR ?? '') !== '',
     telemetryExport: wantsExport(environment),
   }) as Config;
+}
+
+/** Every setting as text, with where it came from. @throws ERR_PARAMS as loadConfig does */
+export function showConfig(flags: Flags = {}, environment: Environment = process.env) {
+  loadConfig(flags, environment);
+  return resolve(flags, environment).map(({ setting: name, text, origin }): ShownSetting => {
+    const { env } = SETTINGS[name];
+    return { name: fileKey(env), env, value: text, origin };
+  });
+}
+
+interface Resolved {
+  readonly setting: SettingName;
+  readonly text: string;
+  readonly origin: Origin;
+  /** What messages call it. */
+  readonly subject: string;
+}
+
+function resolve(flags: Flags, environment: Environment): Resolved[] {
+  refuseUnknownVariables(environment);
+  const path = environment.PROOFLINE_CONFIG || defaultFile(environment);
+  const file = readConfigFile(path, environment.PROOFLINE_CONFIG !== undefined);
+  return (Object.keys(SETTINGS) as SettingName[]).map((setting) => {
+    const { env, fallback } = SETTINGS[setting];
+    const flag = flags[setting];
+    if (flag !== undefined) return { setting, text: flag, origin: 'flag', subject: setting };
+    const variable = environment[env] || undefined;
+    if (variable !== undefined) {
+      return { setting, text: variable, origin: 'environment', subject: env };
+    }
+    const written = file[fileKey(env)];
+    if (written !== undefined) {
+      const subject = `${basename(path)}: ${fileKey(env)}`;
+      return { setting, text: written, origin: 'file', subject };
+    }
+    return { setting, text: expand(fallback, environment), origin: 'default', subject: env };
+  });
+}
+
+/** `PROOFLINE_QUEUE_LIMIT` is `queue_limit` in the file. */
+function fileKey(env: string): string {
+  return env.replace('PROOFLINE_', '').toLowerCase();
+}
+
+function defaultFile(environment: Environment): string {
+  const configHome = environment.XDG_CONFIG_HOME || join(homedir(), '.config');
+  return join(configHome, 'proofline', 'config.json');
+}
+
+/** @param wanted whether the file was asked for by name, so that its absence is an error */
+function readConfigFile(path: string, wanted: boolean): Readonly<Record<string, string>> {
+  const name = basename(path);
+  let text: string;
+  try {
+    if (statSync(path).size > FILE_BYTES_MAX) {
+      throw new ProverError('ERR_TOO_LARGE', { subject: name, limit: FILE_BYTES_MAX });
+    }
+    text = readFileSync(path, 'utf8');
+  } catch (cause) {
+    if (cause instanceof ProverError) throw cause;
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT' && !wanted) return {};
+    throw new ProverError('ERR_FILE', { path, reason: systemReason(cause) }, cause);
+  }
+  const parsed = ConfigFile.safeParse(jsonOrUndefined(text));
+  if (!parsed.success) {
+    const expected = 'a JSON object of settings: strings, numbers, true or false';
+    throw new ProverError('ERR_PARAMS', { subject: name, expected, actual: 'something else' });
+  }
+  const known = Object.values(SETTINGS).map(({ env }) => fileKey(env));
+  for (const key of Object.keys(parsed.data)) refuseUnknown(name, key, known);
+  return Object.fromEntries(Object.entries(parsed.data).map(([key, v]) => [key, String(v)]));
+}
+
+const ConfigFile = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
+
+function jsonOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function refuseUnknownVariables(environment: Environment): void {
+  const known = [...Object.values(SETTINGS).map(({ env }) => env), ...OTHER_VARIABLES];
+  for (const variable of Object.keys(environment)) {
+    if (variable.startsWith('PROOFLINE_')) refuseUnknown('environment', variable, known);
+  }
+}
+
+/** @throws ERR_PARAMS that names the nearest one that exists */
+function refuseUnknown(subject: string, name: string, known: readonly string[]): void {
+  if (known.includes(name)) return;
+  const nearest = [...known].sort((x, y) => distance(name, x) - distance(name, y))[0];
+  const expected = `a setting that exists, perhaps ${nearest}`;
+  throw new ProverError('ERR_PARAMS', { subject, expected, actual: name });
+}
+
+/** Edits between two words (V. Levenshtein, 1966). */
+function distance(x: string, y: string): number {
+  let row = Array.from({ length: y.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= x.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= y.length; j++) {
+      const same = x[i - 1] === y[j - 1] ? 0 : 1;
+      const [above, left, before] = [row[j], next[j - 1], row[j - 1]] as [number, number, number];
+      next.push(Math.min(above + 1, left + 1, before + same));
+    }
+    row = next;
+  }
+  return row[y.length] as number;
 }
 
 function expand(fallback: string, environment: Environment): string {

@@ -8,7 +8,7 @@ import { inspectMachine } from './cli/machine.ts';
 import { run } from './cli/program.ts';
 import { RemoteProver } from './cli/remote.ts';
 import type { Engine, RunningServer, Wiring } from './cli/wiring.ts';
-import { type Config, loadConfig } from './config.ts';
+import { type Config, loadConfig, showConfig } from './config.ts';
 import { nowMicros } from './core/units.ts';
 import { HostClient } from './host/client.ts';
 import { PayloadFolder } from './jobs/payloads.ts';
@@ -30,6 +30,7 @@ const HOST_ENTRY = fileURLToPath(new URL('./host.js', import.meta.url));
 const wiring: Wiring = {
   version,
   config: (flags) => loadConfig(flags),
+  showConfig: (flags) => showConfig(flags),
   openEngine: async (flags) => openEngine(loadConfig(flags)),
   connectServer: async (url) => new RemoteProver(url, loadConfig().token),
   startServer: async (flags) => startServer(loadConfig(flags)),

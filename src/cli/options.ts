@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs';
 import { Option } from 'commander';
 import type { BackendName } from '../backend/backend.ts';
-import { SETTINGS } from '../config.ts';
+import { type Flags, SETTINGS } from '../config.ts';
 import { ProverError } from '../core/errors.ts';
 import { digestFile } from '../host/digest.ts';
 import type { Io } from './io.ts';
-import type { Flags } from './wiring.ts';
 
 const BACKENDS: { readonly [B in BackendName]: B } = {
   cuda: 'cuda',

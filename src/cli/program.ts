@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { defineConfig } from './config.ts';
 import { defineDoctor } from './doctor.ts';
 import { interruptible } from './interrupt.ts';
 import { columnsOf, type Io } from './io.ts';
@@ -89,6 +90,7 @@ function define(version: string, act: Act, io: Io, refuse: (text: string) => voi
   defineTimeline(program, act);
   defineKeys(program, act);
   defineToken(program, act);
+  defineConfig(program, act);
   defineDoctor(program, act);
   return program;
 }

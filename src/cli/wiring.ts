@@ -1,5 +1,5 @@
 import type { BackendName } from '../backend/backend.ts';
-import type { Config, SETTINGS } from '../config.ts';
+import type { Config, Flags, ShownSetting } from '../config.ts';
 import type { SnarkjsVerificationKey } from '../formats/snarkjs-json.ts';
 import type { ProbedBackend, SetupParams, SetupResult, WitnessSource } from '../host/protocol.ts';
 import type { KeyStore } from '../keys/store.ts';
@@ -10,9 +10,6 @@ import type { Timeline } from '../trace/timeline.ts';
 import type { Timings } from '../trace/timings.ts';
 import type { MachineFacts } from './machine.ts';
 
-/** Settings given on the command line, as text: `loadConfig` checks them. */
-export type Flags = Partial<Record<keyof typeof SETTINGS, string>>;
-
 /**
  * What the commands need of the rest of the program; `main.ts` supplies it. Everything may throw
  * ProverError, and nothing is built before a command asks for it.
@@ -21,6 +18,8 @@ export interface Wiring {
   readonly version: string;
   /** @throws ERR_PARAMS naming the setting */
   config(flags?: Flags): Config;
+  /** @throws ERR_PARAMS naming the setting */
+  showConfig(flags: Flags): readonly ShownSetting[];
   /** A prover inside this process's device hosts. */
   openEngine(flags: Flags): Promise<Engine>;
   /**

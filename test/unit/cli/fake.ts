@@ -5,8 +5,8 @@ import { onTestFinished } from 'vitest';
 import type { Io } from '../../../src/cli/io.ts';
 import type { MachineFacts } from '../../../src/cli/machine.ts';
 import { run } from '../../../src/cli/program.ts';
-import type { Engine, Flags, ProveReport, RemoteServer, Wiring } from '../../../src/cli/wiring.ts';
-import { loadConfig } from '../../../src/config.ts';
+import type { Engine, ProveReport, RemoteServer, Wiring } from '../../../src/cli/wiring.ts';
+import { type Flags, loadConfig, showConfig } from '../../../src/config.ts';
 import { GIB } from '../../../src/core/units.ts';
 import type { SnarkjsVerificationKey } from '../../../src/formats/snarkjs-json.ts';
 import type { ProbedBackend } from '../../../src/host/protocol.ts';
@@ -170,6 +170,7 @@ function fakeWiring(fakes: Fakes, asked: Asked[]): Wiring {
   return {
     version: '1.2.3',
     config,
+    showConfig: (flags) => showConfig(flags, { PROOFLINE_DATA_DIR: '/data', ...fakes.env }),
     tokens: (flags) => new TokenStore(join(config(flags).dataDir, 'tokens.json')),
     async openEngine(flags) {
       config(flags);

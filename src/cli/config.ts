@@ -1,0 +1,47 @@
+import type { Command } from 'commander';
+import { type Io, plain, writeFields, writeJson } from './io.ts';
+import { document } from './manual.ts';
+import { flagsOf, jsonOption } from './options.ts';
+import type { Act } from './program.ts';
+import { EXIT } from './report.ts';
+import type { Wiring } from './wiring.ts';
+
+type Options = Readonly<Record<string, unknown>> & { readonly json?: true };
+
+export function defineConfig(program: Command, act: Act): void {
+  const config = document(program.command('config'), {
+    summary: 'say how it is configured',
+    about: `
+      Settings come from the defaults, a JSON file (PROOFLINE_CONFIG, or proofline/config.json in
+      $XDG_CONFIG_HOME), the environment and the options of a command; each wins over those
+      before it. In the file, PROOFLINE_QUEUE_LIMIT is "queue_limit".`,
+    examples: [['proofline config show', 'each setting and where it came from']],
+  });
+  document(config.command('show'), {
+    summary: 'print each setting and where it came from',
+    about: `
+      Also checks them: a wrong value, or a name that does not exist, is an error.`,
+    examples: [
+      ['proofline config show', 'for people'],
+      ['proofline config show --json', 'for programs'],
+    ],
+  })
+    .addOption(jsonOption())
+    .action((options: Options) => act((wiring, io) => show(options, wiring, io)));
+}
+
+async function show(options: Options, wiring: Wiring, io: Io): Promise<number> {
+  const settings = wiring.showConfig(flagsOf(options));
+  if (options.json === true) writeJson(io, { settings });
+  else {
+    const width = Math.max(...settings.map(({ origin }) => origin.length));
+    writeFields(
+      io,
+      settings.map(({ name, value, origin }) => [
+        name,
+        `${origin.padEnd(width)}  ${value === '' ? '-' : plain(value)}`,
+      ]),
+    );
+  }
+  return EXIT.done;
+}
