@@ -1,31 +1,11 @@
 #!/usr/bin/env node
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import packageJson from '../package.json' with { type: 'json' };
-import { LocalEngine } from './cli/engine.ts';
 import { processIo } from './cli/io.ts';
 import { inspectMachine } from './cli/machine.ts';
 import { run } from './cli/program.ts';
 import { RemoteProver } from './cli/remote.ts';
-import type { Engine, RunningServer, Wiring } from './cli/wiring.ts';
-import { type Config, loadConfig, showConfig } from './config.ts';
-import { nowMicros } from './core/units.ts';
-import { HostClient } from './host/client.ts';
-import { PayloadFolder } from './jobs/payloads.ts';
-import { Jobs } from './jobs/service.ts';
-import { SqliteJobStore } from './jobs/sqlite-store.ts';
-import { KeyStore } from './keys/store.ts';
-import { Pipeline } from './pipeline/pipeline.ts';
-import { createApp } from './rpc/app.ts';
-import { TokenStore } from './rpc/tokens.ts';
-import { listen, openTransport } from './rpc/transport.ts';
-import { EventStream } from './telemetry/events.ts';
-import { createLog, logJobs } from './telemetry/log.ts';
-import { startTracing } from './telemetry/otel.ts';
-import { TimelineLines } from './telemetry/timeline-lines.ts';
-
-const { version } = packageJson;
-const HOST_ENTRY = fileURLToPath(new URL('./host.js', import.meta.url));
+import type { Wiring } from './cli/wiring.ts';
+import { openEngine, openTokens, startServer, version } from './compose.ts';
+import { loadConfig, showConfig } from './config.ts';
 
 const wiring: Wiring = {
   version,
@@ -35,104 +15,8 @@ const wiring: Wiring = {
   connectServer: async (url) => new RemoteProver(url, loadConfig().token),
   startServer: async (flags) => startServer(loadConfig(flags)),
   inspectMachine,
-  tokens: (flags) => new TokenStore(tokensPath(loadConfig(flags))),
+  tokens: (flags) => openTokens(loadConfig(flags)),
 };
-
-function tokensPath({ dataDir }: Config): string {
-  return join(dataDir, 'tokens.json');
-}
-
-async function openEngine(config: Config): Promise<Engine> {
-  const events = new EventStream();
-  const pipeline = createPipeline(config);
-  const keys = createKeyStore(config, pipeline);
-  return new LocalEngine({ pipeline, keys, events, close: await trace(config, events) });
-}
-
-async function startServer(config: Config): Promise<RunningServer> {
-  const tokens = new TokenStore(tokensPath(config));
-  const transport = await openTransport(config, tokens);
-  const store = new SqliteJobStore(join(config.dataDir, 'jobs.db'));
-  const log = createLog(config.logLevel, process.stderr);
-  const events = new EventStream();
-  const endTracing = await trace(config, events);
-  events.subscribe(logJobs(log));
-  if (config.timelineLines) {
-    const lines = new TimelineLines(nowMicros(), (line) => process.stderr.write(`${line}\n`));
-    events.subscribe(lines.listener);
-  }
-  const pipeline = createPipeline(config);
-  const keys = createKeyStore(config, pipeline);
-  const payloads = new PayloadFolder({
-    folder: join(config.dataDir, 'payloads'),
-    bytesMax: config.payloadsLimitBytes,
-    inUse: (sha256) => store.needsPayload(sha256),
-  });
-  const jobs = new Jobs({
-    ...config,
-    store,
-    pipeline,
-    payloads,
-    events,
-    warn: (error, jobId) => log.warn({ job_id: jobId, code: error.code }, error.message),
-    findKey: async (nameOrDigest) => {
-      const { path, digest, points } = await keys.resolve(nameOrDigest);
-      return { path, digest, checked: points !== 'not checked' };
-    },
-  });
-  const shutdown = new AbortController();
-  const app = createApp(
-    { jobs, payloads, keys, events },
-    {
-      ...config,
-      version,
-      tokens,
-      logLevel: log,
-      shutdown: shutdown.signal,
-      onInternalError: (error, reference) => log.error({ err: error, reference }, 'internal error'),
-    },
-  );
-  const server = transport.createServer(app.fetch);
-  try {
-    const url = await listen(server, config.listen, transport.scheme);
-    await pipeline.probe();
-    jobs.recover();
-    return {
-      url,
-      async stop() {
-        shutdown.abort();
-        server.close();
-        await jobs.close(config.drainMs);
-        server.closeAllConnections();
-        await pipeline.close();
-        store.close();
-        await endTracing();
-      },
-    };
-  } catch (thrown) {
-    server.close();
-    await pipeline.close();
-    store.close();
-    await endTracing();
-    throw thrown;
-  }
-}
-
-function createKeyStore({ dataDir }: Config, pipeline: Pipeline): KeyStore {
-  return new KeyStore(join(dataDir, 'keys'), pipeline);
-}
-
-function createPipeline({ threads }: Config): Pipeline {
-  return new Pipeline({ createHost: (device) => new HostClient(device, HOST_ENTRY), threads });
-}
-
-/** Exports traces where that was asked for. @returns what ends it */
-async function trace(config: Config, events: EventStream): Promise<() => Promise<void>> {
-  if (!config.telemetryExport) return async () => {};
-  const tracing = await startTracing({ version, warn: (line) => console.error(line) });
-  events.subscribe(tracing.listener);
-  return () => tracing.shutdown();
-}
 
 // What is left by then, such as the retries of an exporter, must not hold the command up.
 process.exit(await run(process.argv.slice(2), wiring, processIo()));

@@ -1,6 +1,8 @@
+import { openAsBlob } from 'node:fs';
 import { basename } from 'node:path';
-import { Client } from '../client/client.ts';
+import { type Client, connect } from '../client/client.ts';
 import { ProverError } from '../core/errors.ts';
+import { systemReason } from '../core/source.ts';
 import type { VerifyOutcome } from '../pipeline/pipeline.ts';
 import type { Timeline } from '../trace/timeline.ts';
 import type { Timings } from '../trace/timings.ts';
@@ -11,7 +13,7 @@ export class RemoteProver implements RemoteServer {
   readonly #client: Client;
 
   constructor(url: string, token: string | undefined) {
-    this.#client = new Client(url, token);
+    this.#client = connect(url, token === undefined ? {} : { token });
   }
 
   async prove({ key, witness, backend }: ProveInput, hooks: CallHooks): Promise<ProveReport> {
@@ -22,41 +24,49 @@ export class RemoteProver implements RemoteServer {
         actual: basename(witness.inputPath),
       });
     }
-    const sha256 = await this.#client.upload(witness.path, hooks.signal);
-    const params = { kind: 'circom', key, payload: { sha256 }, ...(backend && { backend }) };
-    const { job_id: id } = await this.#client.prove(params, hooks.signal);
+    const { signal, onProgress } = hooks;
+    const submitted = await this.#client.submit(
+      { key, witness: await blobOf(witness.path), ...(backend && { backend }) },
+      signal,
+    );
+    const { job_id: id } = submitted;
     try {
-      const job = await this.#client.settled(id, hooks.onProgress ?? (() => {}), hooks.signal);
+      const job = await this.#client.settled(id, { signal, ...(onProgress && { onProgress }) });
       return {
         jobId: id,
         proof: job.proof as ProveReport['proof'],
-        public: job.public as readonly string[],
-        keyDigest: job.key_digest as string,
+        public: job.public,
+        keyDigest: job.key_digest,
         backend: job.backend as ProveReport['backend'],
-        device: job.device as string,
-        attempts: job.attempts as number,
-        ...(job.fallback_reason !== undefined && { fallbackReason: String(job.fallback_reason) }),
+        device: job.device ?? '',
+        attempts: job.attempts ?? 1,
+        ...(job.fallback_reason !== undefined && { fallbackReason: job.fallback_reason }),
         verified: true,
         timeline: await this.timeline(id),
-        timings: job.timings as Timings,
+        timings: (job.timings ?? {}) as Timings,
       };
     } catch (thrown) {
-      if (hooks.signal.aborted) await this.#client.cancel(id).catch(() => {});
+      if (signal.aborted) await this.#client.cancel(id).catch(() => {});
       throw thrown;
     }
   }
 
   verify(input: VerifyInput, { signal }: CallHooks): Promise<VerifyOutcome> {
     const { verificationKey, ...rest } = input;
-    return this.#client.verify(
-      { ...rest, ...(verificationKey !== undefined && { verification_key: verificationKey }) },
-      signal,
-    );
+    const params =
+      verificationKey === undefined ? rest : { ...rest, verification_key: verificationKey };
+    return this.#client.verify(params, signal);
   }
 
   timeline(jobId: string): Promise<Timeline> {
-    return this.#client.timeline(jobId);
+    return this.#client.timeline(jobId) as Promise<Timeline>;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}
+}
+
+async function blobOf(path: string): Promise<Blob> {
+  return openAsBlob(path).catch((cause) => {
+    throw new ProverError('ERR_FILE', { path, reason: systemReason(cause) }, cause);
+  });
 }

@@ -1,118 +1,201 @@
-import { openAsBlob } from 'node:fs';
-import { setTimeout } from 'node:timers/promises';
+import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { ERRORS, type ErrorCode, fromErrorRecord, ProverError } from '../core/errors.ts';
+import type {
+  Job,
+  JobList,
+  KeyList,
+  ProveParams,
+  ServiceStatus,
+  Timeline,
+  VerifyResult,
+} from './types.ts';
+
+export { ProverError } from '../core/errors.ts';
+export type * from './types.ts';
 
 /** How often a job is looked at while it runs. */
 const POLL_MS = 250;
 
-/** A job as the service shows it; `Job` of the OpenAPI document. */
-export interface RemoteJob {
-  readonly job_id: string;
-  readonly state: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
-  readonly progress: number;
-  readonly [field: string]: unknown;
+export interface ConnectOptions {
+  /** Bearer token, where the service has tokens. */
+  readonly token?: string;
 }
 
-/** Talks to a running service. Every method throws the service's own errors, or ERR_UNREACHABLE. */
+/** Bytes of a `.wtns` file, or the SHA-256 of an upload. */
+export type Witness = Blob | Uint8Array<ArrayBuffer> | { readonly sha256: string };
+
+export interface ProveRequest extends Omit<ProveParams, 'kind' | 'payload' | 'wait'> {
+  readonly witness: Witness;
+}
+
+/** snarkjs's JSON, which the service checks; the key by name, or its verification key. */
+export interface VerifyRequest {
+  readonly key?: string;
+  readonly verification_key?: unknown;
+  readonly proof: unknown;
+  readonly public: unknown;
+}
+
+export type CompletedJob = Job &
+  Required<Pick<Job, 'proof' | 'public' | 'key_digest' | 'verified'>>;
+
+export interface WaitOptions {
+  /** Stops the waiting; the job goes on. */
+  readonly signal?: AbortSignal;
+  /** Hears the share that is done, 0 to 1. */
+  onProgress?(share: number): void;
+}
+
+export interface ServiceEvent {
+  /** To resume after; absent on `progress`. */
+  readonly id?: string;
+  /** Name of the event, or `progress`. */
+  readonly event: string;
+  readonly data: unknown;
+}
+
+/**
+ * A client of a running service, for Node and browsers.
+ * @param url for example `http://127.0.0.1:9830`
+ * @throws ERR_PARAMS for anything else
+ */
+export function connect(url: string, options: ConnectOptions = {}): Client {
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    const expected = 'a URL such as http://127.0.0.1:9830';
+    throw new ProverError('ERR_PARAMS', { subject: 'server', expected, actual: url });
+  }
+  return new Client(new URL(url), options);
+}
+
+interface Send {
+  readonly method?: 'GET' | 'POST';
+  readonly body?: string | Blob | Uint8Array<ArrayBuffer>;
+  readonly contentType?: string;
+  readonly signal?: AbortSignal | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Every method throws the service's own errors (`ProverError`), or ERR_UNREACHABLE. */
 export class Client {
   readonly #base: URL;
-  readonly #authorization: Record<string, string>;
+  readonly #headers: Readonly<Record<string, string>>;
 
-  /** @param url for example `http://127.0.0.1:9830`. @throws ERR_PARAMS */
-  constructor(url: string, token?: string) {
-    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-      const expected = 'a URL such as http://127.0.0.1:9830';
-      throw new ProverError('ERR_PARAMS', { subject: 'server', expected, actual: url });
-    }
-    this.#base = new URL(url);
-    this.#authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  constructor(base: URL, { token }: ConnectOptions) {
+    this.#base = base;
+    this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   }
 
-  /** Streams a file to the service. @returns its SHA-256 */
-  async upload(path: string, signal?: AbortSignal): Promise<string> {
-    const body = await openAsBlob(path).catch((cause: NodeJS.ErrnoException) => {
-      throw new ProverError('ERR_FILE', { path, reason: cause.code ?? 'cannot be read' }, cause);
-    });
-    const headers = { 'content-type': 'application/octet-stream' };
-    const stored = await this.#send<{ sha256: string }>('v1/payloads', { body, headers, signal });
-    return stored.sha256;
+  /** Proves and waits: the job with its verified proof. @throws the job's own error */
+  async prove(request: ProveRequest, options: WaitOptions = {}): Promise<CompletedJob> {
+    const { job_id: id } = await this.submit(request, options.signal);
+    return this.settled(id, options);
   }
 
-  prove(params: object, signal?: AbortSignal): Promise<RemoteJob> {
-    return this.#post('v1/prove', params, signal);
+  /** Uploads the witness where that is needed, and submits the job. */
+  async submit({ witness, ...rest }: ProveRequest, signal?: AbortSignal): Promise<Job> {
+    const sha256 = 'sha256' in witness ? witness.sha256 : await this.upload(witness, signal);
+    return this.#post('v1/prove', { kind: 'circom', ...rest, payload: { sha256 } }, signal);
   }
 
-  verify(
-    params: object,
-    signal?: AbortSignal,
-  ): Promise<{ readonly valid: boolean; readonly reason?: string }> {
+  /** @returns SHA-256 of the bytes, to prove them by */
+  async upload(bytes: Blob | Uint8Array<ArrayBuffer>, signal?: AbortSignal): Promise<string> {
+    const contentType = 'application/octet-stream';
+    const send = { method: 'POST', body: bytes, contentType, signal } as const;
+    return (await this.#json<{ sha256: string }>('v1/payloads', send)).sha256;
+  }
+
+  verify(params: VerifyRequest, signal?: AbortSignal): Promise<VerifyResult> {
     return this.#post('v1/verify', params, signal);
   }
 
-  job(id: string, signal?: AbortSignal): Promise<RemoteJob> {
-    return this.#send(`v1/jobs/${encodeURIComponent(id)}`, { signal });
+  job(id: string, signal?: AbortSignal): Promise<Job> {
+    return this.#json(`v1/jobs/${encodeURIComponent(id)}`, { signal });
   }
 
-  timeline<T>(id: string, signal?: AbortSignal): Promise<T> {
-    return this.#send(`v1/jobs/${encodeURIComponent(id)}/timeline`, { signal });
+  /** Newest first. @param query state, key, since, limit, cursor */
+  jobs(query: Readonly<Record<string, string>> = {}, signal?: AbortSignal): Promise<JobList> {
+    return this.#json(`v1/jobs?${new URLSearchParams(query)}`, { signal });
   }
 
-  cancel(id: string): Promise<RemoteJob> {
+  cancel(id: string): Promise<Job> {
     return this.#post(`v1/jobs/${encodeURIComponent(id)}/cancel`, {});
   }
 
+  timeline(id: string, signal?: AbortSignal): Promise<Timeline> {
+    return this.#json(`v1/jobs/${encodeURIComponent(id)}/timeline`, { signal });
+  }
+
+  keys(signal?: AbortSignal): Promise<KeyList> {
+    return this.#json('v1/keys', { signal });
+  }
+
+  status(signal?: AbortSignal): Promise<ServiceStatus> {
+    return this.#json('status', { signal });
+  }
+
   /** Looks at a job until it has settled. @throws the job's own error */
-  async settled(
-    id: string,
-    onProgress: (share: number) => void,
-    signal?: AbortSignal,
-  ): Promise<RemoteJob> {
+  async settled(id: string, { signal, onProgress }: WaitOptions = {}): Promise<CompletedJob> {
     for (;;) {
       const job = await this.job(id, signal);
-      onProgress(job.progress);
-      if (job.state === 'completed') return job;
+      onProgress?.(job.progress);
+      if (job.state === 'completed') return job as CompletedJob;
       if (job.state === 'failed') throw errorOf(job.error, 'a failed job without a reason');
       if (job.state === 'cancelled') throw new ProverError('ERR_CANCELLED', { jobId: id });
-      await setTimeout(POLL_MS, undefined, signal === undefined ? {} : { signal });
+      await pause(POLL_MS, signal);
+    }
+  }
+
+  /** What happens, as it happens: to one job until it settles, or to all. */
+  async *events(
+    options: { jobId?: string; lastEventId?: string; signal?: AbortSignal } = {},
+  ): AsyncGenerator<ServiceEvent> {
+    const { jobId, lastEventId, signal } = options;
+    const path = jobId === undefined ? 'v1/events' : `v1/jobs/${encodeURIComponent(jobId)}/events`;
+    const headers = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
+    const response = await this.#send(path, { signal, headers });
+    if (response.body === null) return;
+    const text = response.body.pipeThrough(new TextDecoderStream() as TransformStream);
+    const reader = text.pipeThrough(new EventSourceParserStream()).getReader();
+    try {
+      for (;;) {
+        const { value, done } = await reader.read();
+        if (done) return;
+        const { id, event = 'message', data } = value;
+        yield { event, data: JSON.parse(data), ...(id !== undefined && { id }) };
+      }
+    } finally {
+      await reader.cancel().catch(() => {});
     }
   }
 
   #post<T>(path: string, params: object, signal?: AbortSignal): Promise<T> {
-    const headers = { 'content-type': 'application/json' };
-    return this.#send(path, { body: JSON.stringify(params), headers, signal });
+    const body = JSON.stringify(params);
+    return this.#json(path, { method: 'POST', body, contentType: 'application/json', signal });
   }
 
-  /** POST where there is a body, else GET. */
-  async #send<T>(
-    path: string,
-    options: {
-      readonly body?: string | Blob;
-      readonly headers?: Record<string, string>;
-      readonly signal?: AbortSignal | undefined;
-    },
-  ): Promise<T> {
-    const { body, headers = {}, signal = null } = options;
-    const method = body === undefined ? 'GET' : 'POST';
-    let response: Response;
-    let answer: unknown;
-    try {
-      response = await fetch(new URL(path, this.#base), {
-        method,
-        headers: { ...this.#authorization, ...headers },
-        signal,
-        body: body ?? null,
-      });
-      answer = await response.json();
-    } catch (cause) {
-      if (signal?.aborted) throw new ProverError('ERR_CANCELLED', { jobId: 'request' }, cause);
-      throw new ProverError(
-        'ERR_UNREACHABLE',
-        { url: this.#base.origin, reason: why(cause) },
-        cause,
-      );
-    }
-    if (response.ok) return answer as T;
-    throw errorOf((answer as { error?: unknown }).error, `HTTP status ${response.status}`);
+  async #json<T>(path: string, send: Send): Promise<T> {
+    const response = await this.#send(path, send);
+    return (await response.json().catch((cause) => this.#unreachable(cause, send))) as T;
+  }
+
+  async #send(path: string, send: Send): Promise<Response> {
+    const { method = 'GET', body = null, contentType, signal = null, headers } = send;
+    const type = contentType === undefined ? {} : { 'content-type': contentType };
+    const response = await fetch(new URL(path, this.#base), {
+      method,
+      body,
+      signal,
+      headers: { ...this.#headers, ...type, ...headers },
+    }).catch((cause) => this.#unreachable(cause, send));
+    if (response.ok) return response;
+    const { error } = (await response.json().catch(() => ({}))) as { error?: unknown };
+    throw errorOf(error, `HTTP status ${response.status}`);
+  }
+
+  #unreachable(cause: unknown, { signal }: Send): never {
+    if (signal?.aborted) throw new ProverError('ERR_CANCELLED', { jobId: 'request' }, cause);
+    const data = { url: this.#base.origin, reason: reasonOf(cause) };
+    throw new ProverError('ERR_UNREACHABLE', data, cause);
   }
 }
 
@@ -124,8 +207,22 @@ function errorOf(value: unknown, otherwise: string): ProverError {
   return fromErrorRecord({ code: code as ErrorCode, data: data ?? {} });
 }
 
-function why(cause: unknown): string {
+function reasonOf(cause: unknown): string {
   const inner = (cause as { cause?: { code?: string } }).cause?.code;
   if (inner === 'ECONNREFUSED') return 'expected a running service, got a refused connection';
   return inner ?? 'expected an answer in JSON, got something else';
+}
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer);
+      reject(new ProverError('ERR_CANCELLED', { jobId: 'waiting' }));
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', abort, { once: true });
+  });
 }

@@ -26,10 +26,12 @@ const JobsQuery = z.strictObject({
     .optional()
     .describe('`next_cursor` of the page before'),
 });
-const JobsPage = z.object({
-  jobs: z.array(JobSummary),
-  next_cursor: z.string().optional().describe('There may be older jobs: ask for them by this'),
-});
+const JobsPage = z
+  .object({
+    jobs: z.array(JobSummary),
+    next_cursor: z.string().optional().describe('There may be older jobs: ask for them by this'),
+  })
+  .openapi('JobList');
 
 const request = { params: z.object({ job_id: JobId }) };
 

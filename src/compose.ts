@@ -1,0 +1,121 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import packageJson from '../package.json' with { type: 'json' };
+import { LocalEngine } from './cli/engine.ts';
+import type { Engine, RunningServer } from './cli/wiring.ts';
+import type { Config } from './config.ts';
+import { nowMicros } from './core/units.ts';
+import { HostClient } from './host/client.ts';
+import { PayloadFolder } from './jobs/payloads.ts';
+import { Jobs } from './jobs/service.ts';
+import { SqliteJobStore } from './jobs/sqlite-store.ts';
+import { KeyStore } from './keys/store.ts';
+import { Pipeline } from './pipeline/pipeline.ts';
+import { createApp } from './rpc/app.ts';
+import { TokenStore } from './rpc/tokens.ts';
+import { listen, openTransport } from './rpc/transport.ts';
+import { EventStream } from './telemetry/events.ts';
+import { createLog, logJobs } from './telemetry/log.ts';
+import { startTracing } from './telemetry/otel.ts';
+import { TimelineLines } from './telemetry/timeline-lines.ts';
+
+export const { version } = packageJson;
+const HOST_ENTRY = fileURLToPath(new URL('./host.js', import.meta.url));
+
+export function openTokens({ dataDir }: Config): TokenStore {
+  return new TokenStore(join(dataDir, 'tokens.json'));
+}
+
+/** A prover inside this process's device hosts. */
+export async function openEngine(config: Config): Promise<Engine> {
+  const events = new EventStream();
+  const pipeline = createPipeline(config);
+  const keys = createKeyStore(config, pipeline);
+  return new LocalEngine({ pipeline, keys, events, close: await trace(config, events) });
+}
+
+/** The whole service; resolves once it listens. @throws ERR_LISTEN, ERR_STORE, ERR_PARAMS */
+export async function startServer(config: Config): Promise<RunningServer> {
+  const tokens = openTokens(config);
+  const transport = await openTransport(config, tokens);
+  const store = new SqliteJobStore(join(config.dataDir, 'jobs.db'));
+  const log = createLog(config.logLevel, process.stderr);
+  const events = new EventStream();
+  const endTracing = await trace(config, events);
+  events.subscribe(logJobs(log));
+  if (config.timelineLines) {
+    const lines = new TimelineLines(nowMicros(), (line) => process.stderr.write(`${line}\n`));
+    events.subscribe(lines.listener);
+  }
+  const pipeline = createPipeline(config);
+  const keys = createKeyStore(config, pipeline);
+  const payloads = new PayloadFolder({
+    folder: join(config.dataDir, 'payloads'),
+    bytesMax: config.payloadsLimitBytes,
+    inUse: (sha256) => store.needsPayload(sha256),
+  });
+  const jobs = new Jobs({
+    ...config,
+    store,
+    pipeline,
+    payloads,
+    events,
+    warn: (error, jobId) => log.warn({ job_id: jobId, code: error.code }, error.message),
+    findKey: async (nameOrDigest) => {
+      const { path, digest, points } = await keys.resolve(nameOrDigest);
+      return { path, digest, checked: points !== 'not checked' };
+    },
+  });
+  const shutdown = new AbortController();
+  const app = createApp(
+    { jobs, payloads, keys, events },
+    {
+      ...config,
+      version,
+      tokens,
+      logLevel: log,
+      shutdown: shutdown.signal,
+      onInternalError: (error, reference) => log.error({ err: error, reference }, 'internal error'),
+    },
+  );
+  const server = transport.createServer(app.fetch);
+  try {
+    const url = await listen(server, config.listen, transport.scheme);
+    await pipeline.probe();
+    jobs.recover();
+    return {
+      url,
+      async stop() {
+        shutdown.abort();
+        server.close();
+        await jobs.close(config.drainMs);
+        server.closeAllConnections();
+        await pipeline.close();
+        store.close();
+        await endTracing();
+      },
+    };
+  } catch (thrown) {
+    server.close();
+    await pipeline.close();
+    store.close();
+    await endTracing();
+    throw thrown;
+  }
+}
+
+function createKeyStore({ dataDir }: Config, pipeline: Pipeline): KeyStore {
+  return new KeyStore(join(dataDir, 'keys'), pipeline);
+}
+
+function createPipeline({ threads }: Config): Pipeline {
+  return new Pipeline({ createHost: (device) => new HostClient(device, HOST_ENTRY), threads });
+}
+
+/** Exports traces where that was asked for. @returns what ends it */
+async function trace(config: Config, events: EventStream): Promise<() => Promise<void>> {
+  if (!config.telemetryExport) return async () => {};
+  const tracing = await startTracing({ version, warn: (line) => console.error(line) });
+  events.subscribe(tracing.listener);
+  return () => tracing.shutdown();
+}
