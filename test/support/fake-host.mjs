@@ -33,7 +33,9 @@ function prove(id, { keyPath, backend, device, keyDigest }) {
     return;
   }
   process.send({ id, progress: 0.5 });
-  const delay = keyPath.endsWith('slow') ? 150 : 0;
+  const beating = keyPath.endsWith('beating');
+  if (beating) setInterval(() => process.send({ beat: true }), 100);
+  const delay = beating ? 1000 : keyPath.endsWith('slow') ? 150 : 0;
   timers.set(
     id,
     setTimeout(() => {

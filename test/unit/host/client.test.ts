@@ -80,3 +80,23 @@ it('refuses calls once it is closed', async () => {
   await host.close();
   await expect(host.call('probe', {})).rejects.toMatchObject({ code: 'ERR_SHUTTING_DOWN' });
 });
+
+it.each(['spin', 'hang'])(
+  'ends a host that is silent (%s), and only while it has work',
+  async (how) => {
+    const watched = new HostClient('cpu:0', entry, 400);
+    await watched.call('verify', { proof: 0, public: 0 });
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(watched.restarts).toBe(0);
+    await expect(watched.call('prove', params(how))).rejects.toMatchObject({
+      code: 'ERR_HOST_CRASHED',
+    });
+    await watched.close();
+  },
+);
+
+it('leaves a host alone that is slow but alive', async () => {
+  const watched = new HostClient('cpu:0', entry, 400);
+  await expect(watched.call('prove', params('beating'))).resolves.toMatchObject({ verified: true });
+  await watched.close();
+});
