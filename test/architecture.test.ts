@@ -17,6 +17,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'all'>> = {
   'src/formats/': ['src/groth16/', 'src/r1cs/', 'src/math/', 'src/core/'],
   'src/backend/': ['src/groth16/', 'src/r1cs/', 'src/core/', 'src/telemetry/'],
   'src/host/': [
+    'backends/cpu/',
     'backends/cpu-reference/',
     'src/backend/',
     'src/formats/',
@@ -39,6 +40,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'all'>> = {
   'src/trace/': ['src/core/', 'src/telemetry/'],
   'src/client/': ['src/core/'],
   'src/rpc/': ['src/jobs/', 'src/keys/', 'src/trace/', 'src/core/', 'src/telemetry/'],
+  'backends/cpu/': ['src/backend/', 'src/groth16/', 'src/math/', 'src/core/'],
   'backends/cpu-reference/': [
     'src/backend/',
     'src/groth16/',
@@ -50,7 +52,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'all'>> = {
 /** Rooms that may read the environment. */
 const READS_ENVIRONMENT = ['src/config.ts'];
 
-const files = ['src', 'backends/cpu-reference'].flatMap((root) =>
+const files = ['src', 'backends/cpu', 'backends/cpu-reference'].flatMap((root) =>
   readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
     .map((name) => join(root, name)),

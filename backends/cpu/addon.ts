@@ -24,7 +24,7 @@ export interface NativeCall<T> {
   abort(): void;
 }
 
-/** A stage with its times in microseconds since the call began, or the call's progress from 0 to 1. */
+/** A stage with its microseconds since the call began, or the progress of the call, 0 to 1. */
 export type Listener = (stageOrShare: string | number, start: number, end: number) => void;
 
 export type InstructionSet = 'portable' | 'adx' | 'ifma';
@@ -75,7 +75,7 @@ export interface CpuAddon {
 
 export type LoadedAddon = { readonly addon: CpuAddon } | { readonly reason: string };
 
-/** Loads build/Release/cpu.node of the package that this file or bundle belongs to, or says why not. */
+/** Loads build/Release/cpu.node of the package around this file or bundle, or says why not. */
 export function loadAddon(): LoadedAddon {
   const root = packageRoot(dirname(fileURLToPath(import.meta.url)));
   const file = join(root, 'build/Release/cpu.node');

@@ -6,6 +6,7 @@ import { BackendRegistry } from '../backend/registry.ts';
  */
 export function createBackends(): BackendRegistry {
   return new BackendRegistry([
+    { name: 'cpu', load: async () => (await import('../../backends/cpu/backend.ts')).cpuBackend },
     {
       name: 'cpu-reference',
       load: async () => (await import('../../backends/cpu-reference/backend.ts')).cpuReference,
