@@ -90,7 +90,7 @@ inline fp8<P> carried(fp8<P> a) {
 // the lowest limb. What the next quotient digit waits for comes first: the limb above the cleared one, with the
 // first product of the next row.
 template <int Terms, class P>
-inline void mul_sum(fp8<P>& r, const fp8<P>* const (&a)[Terms], const fp8<P>* const (&b)[Terms]) {
+[[gnu::always_inline]] inline void mul_sum(fp8<P>& r, const fp8<P>* const (&a)[Terms], const fp8<P>* const (&b)[Terms]) {
   constexpr int L = fp8<P>::L;
   using c = constants<P>;
   const __m512i zero = _mm512_setzero_si512();

@@ -20,4 +20,18 @@ struct addition {
   void* out;
 };
 
+// Points that a later batch will need: each step of the current one asks the cache for a few, so that their
+// arrival hides behind its arithmetic.
+struct prefetch_stream {
+  const point_ref* next = nullptr;
+  const point_ref* end = nullptr;
+
+  template <size_t PointBytes>
+  void step(size_t points) {
+    for (size_t i = 0; i < points && next != end; i++, next++)
+      for (point_ref line = *next & ~point_ref{63}; line < *next + PointBytes - 1; line += 64)
+        __builtin_prefetch(reinterpret_cast<const void*>(line), 0, 2);
+  }
+};
+
 }  // namespace proofline

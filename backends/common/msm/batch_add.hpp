@@ -68,7 +68,8 @@ fp2_t<F> inverse_of_norm(const fp2_t<F>& d, const F& norm_inverse) {
 
 // The portable path, and the reference of the others.
 template <class G>
-void batch_add_scalar(const addition* list, size_t n, batch_scratch& scratch) {
+void batch_add_scalar(const addition* list, size_t n, batch_scratch& scratch,
+                      prefetch_stream& ahead) {
   using field = typename G::field;
   using base = decltype(norm(field{}));
   enum kind : uint8_t { distinct, equal, done };
@@ -108,6 +109,7 @@ void batch_add_scalar(const addition* list, size_t n, batch_scratch& scratch) {
     }
     product = product.inverse();
     for (size_t i = count; i-- > 0;) {
+      ahead.step<sizeof(typename G::affine)>(2);
       const pending& s = state[i];
       if (s.what == done) continue;
       const field inverse = inverse_of_norm(s.denominator, product * s.product_before);
@@ -135,7 +137,7 @@ fp2_t<F> reduced_once(const fp2_t<F>& a) {
 // Runs the additions on the best path. Sums are to be read by another batch or by `canonical_point`: the IFMA
 // path leaves coordinates below p + p/1024.
 template <class G>
-void batch_add(const addition* list, size_t n, batch_scratch& scratch) {
+void batch_add(const addition* list, size_t n, batch_scratch& scratch, prefetch_stream& ahead) {
   if (n == 0) return;
 #if defined(PROOFLINE_IFMA)
   if (has(isa::ifma)) {
@@ -145,11 +147,17 @@ void batch_add(const addition* list, size_t n, batch_scratch& scratch) {
       const base a = reduced_once(load<base>(words));
       const auto inverse = safegcd_inverse<typename base::params>(a.limb);
       std::memcpy(words, &inverse, sizeof inverse);
-    });
+    }, ahead);
     return;
   }
 #endif
-  batch_add_scalar<G>(list, n, scratch);
+  batch_add_scalar<G>(list, n, scratch, ahead);
+}
+
+template <class G>
+void batch_add(const addition* list, size_t n, batch_scratch& scratch) {
+  prefetch_stream nothing;
+  batch_add<G>(list, n, scratch, nothing);
 }
 
 // A sum that `batch_add` stored, with its coordinates below p.

@@ -10,7 +10,7 @@ namespace {
 using namespace ifma;
 
 constexpr size_t groups_max = 256;  // eight additions each: one inversion for 2,048
-constexpr size_t prefetch_ahead = 2;
+constexpr size_t prefetch_points = 3;  // a group and pass
 
 // Scales. Coordinates are v·R with R = 2^r; a multiplication divides by R' = 2^(52·L). With the inverse of a
 // denominator held as S/d, S² = R'³/R, a slope squared comes out in R form, and the last product is R'²/(R·S)
@@ -131,9 +131,10 @@ class batch {
   using base = fp8<P>;
 
  public:
-  batch(const addition* list, size_t n, void* scratch, void (*invert)(uint64_t*))
+  batch(const addition* list, size_t n, void* scratch, void (*invert)(uint64_t*),
+        prefetch_stream& ahead)
       : list_(list), n_(n), groups_((n + 7) / 8), state_(static_cast<group_state<F>*>(scratch)),
-        invert_(invert) {}
+        invert_(invert), ahead_(ahead) {}
 
   // Even and odd groups have running products of their own: two chains hide each other's latency.
   void run() {
@@ -155,19 +156,9 @@ class batch {
  private:
   lanes lanes_of(size_t g) const { return lanes(list_ + 8 * g, n_ - 8 * g); }
 
-  void prefetch(size_t g) const {
-    if (8 * g + 8 > n_) return;
-    for (size_t l = 0; l < 8; l++) {
-      for (size_t line = 0; line < 2 * F::bytes; line += 64) {
-        _mm_prefetch(reinterpret_cast<const char*>(list_[8 * g + l].left + line), _MM_HINT_T0);
-        _mm_prefetch(reinterpret_cast<const char*>(list_[8 * g + l].right + line), _MM_HINT_T0);
-      }
-    }
-  }
-
   // Denominator x₂ − x₁ (+ 2p), and the running product of the norms.
   void open(size_t g, base& product) {
-    prefetch(g + prefetch_ahead);
+    ahead_.template step<2 * F::bytes>(prefetch_points);
     const lanes at = lanes_of(g);
     group_state<F>& s = state_[g];
     s.left_x = F::get(at.left, 0);
@@ -237,6 +228,7 @@ class batch {
   template <int G, bool Exceptional>
   void close(size_t first, base (&product)[2]) {
     group_state<F>* const s = state_ + first;
+    ahead_.template step<2 * F::bytes>(2 * G * prefetch_points);
     lanes at[G];
     base norm_inverse[G];
     element slope[G], numerator[G], left_y[G], x[G], y[G];
@@ -297,6 +289,7 @@ class batch {
   size_t n_, groups_;
   group_state<F>* state_;
   void (*invert_)(uint64_t*);
+  prefetch_stream& ahead_;
 };
 
 template <class G>
@@ -319,16 +312,18 @@ size_t ifma_scratch_bytes(size_t n) {
 }
 
 template <class G>
-void batch_add_ifma(const addition* list, size_t n, void* scratch, void (*invert)(uint64_t*)) {
+void batch_add_ifma(const addition* list, size_t n, void* scratch, void (*invert)(uint64_t*),
+                    prefetch_stream& ahead) {
   for (size_t start = 0; start < n; start += 8 * groups_max) {
     const size_t count = n - start < 8 * groups_max ? n - start : 8 * groups_max;
-    batch<over<G>>(list + start, count, scratch, invert).run();
+    batch<over<G>>(list + start, count, scratch, invert, ahead).run();
   }
 }
 
 #define PROOFLINE_INSTANTIATE(G)                  \
   template size_t ifma_scratch_bytes<G>(size_t); \
-  template void batch_add_ifma<G>(const addition*, size_t, void*, void (*)(uint64_t*));
+  template void batch_add_ifma<G>(const addition*, size_t, void*, void (*)(uint64_t*), \
+                                  prefetch_stream&);
 
 PROOFLINE_INSTANTIATE(bn254_g1)
 PROOFLINE_INSTANTIATE(bn254_g2)

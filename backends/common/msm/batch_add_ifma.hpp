@@ -18,6 +18,7 @@ size_t ifma_scratch_bytes(size_t n);
 // Operands and sums have coordinates below p + p/1024. `invert` replaces N words, a number below 2p, by its
 // inverse mod p.
 template <class G>
-void batch_add_ifma(const addition* list, size_t n, void* scratch, void (*invert)(uint64_t* words));
+void batch_add_ifma(const addition* list, size_t n, void* scratch, void (*invert)(uint64_t* words),
+                    prefetch_stream& ahead);
 
 }  // namespace proofline

@@ -10,6 +10,7 @@
 
 #include "core/thread_pool.hpp"
 #include "msm/batch_add.hpp"
+#include "msm/huge_array.hpp"
 
 // The scalars of one block of an MSM, cut into signed digits.
 namespace proofline {
@@ -35,7 +36,7 @@ struct points_view {
   }
 };
 
-// One point of a window's list: its number in the block, its sign, and the low bits of its bucket.
+// One point of a window's list: its place in the table, its sign, and the low bits of its bucket.
 struct entry {
   static constexpr int index_bits = 20, bucket_bits_max = 11;
   uint32_t bits;
@@ -102,44 +103,48 @@ struct signed_scalar {
   }
 };
 
-// The block's work: points whose scalar is ±1, and digits of the others. Scalars of 0 and points at infinity
-// are gone.
+// The block's work: the points whose scalar is ±1, where they lie, and a table of the others with their digits. The
+// table is a copy, in huge pages and without the points that a sum does not need, because each window reads
+// it at random; a point with a negative scalar is negated in it. Scalars of 0 and points at infinity are gone.
+template <class G>
 class digit_table {
  public:
-  template <class G>
-  static digit_table make(const points_view<G>& points, const words<4>* scalars, const executor& exec) {
-    digit_table t;
+  using affine = typename G::affine;
+
+  digit_table(const points_view<G>& points, const words<4>* scalars, const executor& exec) {
     const size_t n = points.count, ranges = (n + grain - 1) / grain;
     std::vector<range_count> counts(ranges);
     const auto visit = [&](size_t range, auto&& fn) {
       for (size_t i = range * grain; i < std::min(n, (range + 1) * grain); i++) {
         if (scalars[i].is_zero() || points.is_infinity(i)) continue;
-        fn(uint32_t(i), signed_scalar::from<typename G::scalar::params>(scalars[i]));
+        fn(i, signed_scalar::from<typename G::scalar::params>(scalars[i]));
       }
     };
     exec.run(ranges, [&](size_t range, unsigned) {
-      visit(range, [&](uint32_t, const signed_scalar& s) { counts[range].add(s.length()); });
+      visit(range, [&](size_t, const signed_scalar& s) { counts[range].add(s.length()); });
     });
-    t.count(counts);
+    count(counts);
     exec.run(ranges, [&](size_t range, unsigned) {
       size_t one = counts[range].ones, wide = counts[range].wide;
-      visit(range, [&](uint32_t i, const signed_scalar& s) {
+      visit(range, [&](size_t i, const signed_scalar& s) {
+        const point_ref ref = ref_to(points.at(i), s.negative);
         if (s.length() == 1) {
-          t.ones_[one++] = entry::of(i, s.negative, 0);
+          ones_[one++] = ref;
         } else {
-          t.wide_[wide] = entry::of(i, s.negative, 0);
-          t.cut(s.size, wide++);
+          table_[wide] = load_point<G>(ref);
+          cut(s.size, wide++);
         }
       });
     });
-    return t;
   }
 
   const window_plan& plan() const { return plan_; }
-  std::span<const entry> ones() const { return ones_; }
+  std::span<const point_ref> ones() const { return ones_; }
   // The points that the digits belong to, in order.
-  std::span<const entry> wide() const { return wide_; }
-  const int16_t* negated_digits(int window) const { return digits_.get() + size_t(window) * wide_.size(); }
+  std::span<const affine> table() const { return {table_.data(), table_size_}; }
+  const int16_t* negated_digits(int window) const {
+    return digits_.get() + size_t(window) * table_size_;
+  }
 
  private:
   static constexpr size_t grain = 4096;
@@ -164,7 +169,8 @@ class digit_table {
       wide += std::exchange(c.wide, wide);
     }
     ones_.resize(ones);
-    wide_.resize(wide);
+    table_ = huge_array<affine>(wide);
+    table_size_ = wide;
     if (wide > 0) plan_ = plan_windows(lengths);
     digits_ = std::make_unique_for_overwrite<int16_t[]>(wide * size_t(plan_.count));
   }
@@ -179,12 +185,14 @@ class digit_table {
       if (shift + c > 64 && word + 1 < 4) v |= size.w[word + 1] << (64 - shift);
       const uint32_t u = (uint32_t(v) & mask) + carry;
       carry = u > half;
-      digits_[size_t(w) * wide_.size() + position] = int16_t(int32_t(carry << c) - int32_t(u));
+      digits_[size_t(w) * table_size_ + position] = int16_t(int32_t(carry << c) - int32_t(u));
     }
   }
 
   window_plan plan_;
-  std::vector<entry> ones_, wide_;
+  std::vector<point_ref> ones_;
+  huge_array<affine> table_;
+  size_t table_size_ = 0;
   std::unique_ptr<int16_t[]> digits_;
 };
 

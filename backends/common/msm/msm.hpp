@@ -124,36 +124,34 @@ typename G::xyzz msm_block(const points_view<G>& points, const words<4>* scalars
                            const executor& exec, std::vector<bucket_scratch<G>>& scratch) {
   using affine = typename G::affine;
   using xyzz = typename G::xyzz;
-  const digit_table table = digit_table::make(points, scalars, exec);
+  const digit_table<G> table(points, scalars, exec);
   const window_plan& plan = table.plan();
 
   affine ones = affine::infinity();
-  if (!table.ones().empty()) {
-    const parted_window window = parted_window::single(table.ones());
-    affine* const out = &ones;
-    bucket_sums<G>(points, {&window, 1}, {&out, 1}, scratch).run(exec);
-  }
+  list_sums<G> sum_of_ones({});
+  sum_of_ones.add_list(table.ones(), &ones);
+  sum_of_ones.run(exec, scratch);
 
   std::vector<xyzz> sums(size_t(plan.count), xyzz::infinity());
-  const size_t at_once = windows_at_once(table.wide().size(), sums.size(), exec.lanes());
+  const size_t at_once = windows_at_once(table.table().size(), sums.size(), exec.lanes());
   for (size_t first = 0; first < sums.size(); first += at_once) {
     const size_t count = std::min(at_once, sums.size() - first);
     std::vector<parted_window> windows(count);
     exec.run(count, [&](size_t i, unsigned) {
-      windows[i] = parted_window::make(table, int(first + i));
+      windows[i] = parted_window::make<G>(table, int(first + i));
     });
     size_t buckets = 0;
     for (const parted_window& w : windows) buckets += w.shape.buckets();
     const auto storage = std::make_unique_for_overwrite<affine[]>(buckets);
-    std::vector<affine*> out;
+    list_sums<G> bucket_sums(table.table());
     std::vector<typename window_sums<G>::window> to_sum;
     affine* next = storage.get();
     for (const parted_window& w : windows) {
-      out.push_back(next);
+      bucket_sums.add_window(w, next);
       to_sum.push_back({next, w.shape.buckets()});
       next += w.shape.buckets();
     }
-    bucket_sums<G>(points, windows, out, scratch).run(exec);
+    bucket_sums.run(exec, scratch);
     window_sums<G>(std::move(to_sum), exec.lanes()).run(exec, scratch, &sums[first]);
   }
 
