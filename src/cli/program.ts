@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { defineBench } from './bench.ts';
 import { defineConfig } from './config.ts';
 import { defineDoctor } from './doctor.ts';
 import { interruptible } from './interrupt.ts';
@@ -91,6 +92,7 @@ function define(version: string, act: Act, io: Io, refuse: (text: string) => voi
   defineKeys(program, act);
   defineToken(program, act);
   defineConfig(program, act);
+  defineBench(program, act);
   defineDoctor(program, act);
   return program;
 }

@@ -1,7 +1,14 @@
 import type { BackendName } from '../backend/backend.ts';
 import type { Config, Flags, ShownSetting } from '../config.ts';
 import type { SnarkjsVerificationKey } from '../formats/snarkjs-json.ts';
-import type { ProbedBackend, SetupParams, SetupResult, WitnessSource } from '../host/protocol.ts';
+import type {
+  BenchProveParams,
+  BenchProveResult,
+  ProbedBackend,
+  SetupParams,
+  SetupResult,
+  WitnessSource,
+} from '../host/protocol.ts';
 import type { KeyStore } from '../keys/store.ts';
 import type { ProveOutcome, VerifyOutcome } from '../pipeline/pipeline.ts';
 import type { TokenStore } from '../rpc/tokens.ts';
@@ -78,6 +85,7 @@ export interface Engine extends Prover {
   setup(params: SetupParams, hooks: CallHooks): Promise<SetupResult>;
   /** Verification key of a zkey or of bellman parameters. */
   vkey(keyPath: string): Promise<SnarkjsVerificationKey>;
+  benchProve(params: BenchProveParams, hooks: CallHooks): Promise<BenchProveResult>;
   /** What each backend offers here, fastest first. */
   probe(): Promise<readonly ProbedBackend[]>;
 }

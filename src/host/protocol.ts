@@ -16,6 +16,7 @@ export interface HostOperations {
   setup: { params: SetupParams; result: SetupResult };
   vkey: { params: { readonly keyPath: string }; result: SnarkjsVerificationKey };
   inspect: { params: { readonly keyPath: string }; result: InspectedKey };
+  benchProve: { params: BenchProveParams; result: BenchProveResult };
   checkKey: { params: CheckKeyParams; result: Record<string, never> };
 }
 export type Operation = keyof HostOperations;
@@ -86,6 +87,38 @@ export interface SetupResult {
   readonly bytes: number;
   readonly constraints: number;
   readonly insecure: string;
+}
+
+export interface BenchProveParams {
+  readonly backend: BackendName;
+  readonly threads: number;
+  readonly circuit:
+    | { readonly kind: 'chain'; readonly curve: CurveName; readonly constraints: number }
+    | { readonly kind: 'r1cs'; readonly r1csPath: string; readonly witnessPath: string };
+  readonly runs: number;
+  readonly against?: 'snarkjs';
+  /** The best instructions the native backend may use; default: all that the processor has. */
+  readonly instructionSet?: 'portable' | 'adx' | 'ifma';
+}
+
+/** Times are medians. */
+export interface BenchProveResult {
+  readonly curve: CurveName;
+  readonly constraints: number;
+  readonly logN: number;
+  readonly backend: BackendName;
+  readonly instructionSet: string | undefined;
+  readonly threads: number;
+  readonly cpu: string;
+  readonly runs: number;
+  readonly seconds: number;
+  /** Peak anonymous memory of the process. */
+  readonly peakBytes: number;
+  readonly stages: Readonly<Record<string, number>>;
+  readonly peer?: string;
+  readonly peerSeconds?: number;
+  readonly ratio?: number;
+  readonly peerPeakBytes?: number;
 }
 
 export interface CheckKeyParams {

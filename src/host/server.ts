@@ -1,5 +1,6 @@
 import type { BackendRegistry } from '../backend/registry.ts';
 import { ProverError, toErrorRecord, toProverError } from '../core/errors.ts';
+import { benchProve } from './bench.ts';
 import { checkKey, inspectKey } from './inspect.ts';
 import { LoadedKeys } from './loaded-keys.ts';
 import type { FromHost, HostEvent, HostOperations, Operation, ToHost } from './protocol.ts';
@@ -37,6 +38,7 @@ export class HostServer {
       setup: (params, call) => setup(params, call),
       vkey: ({ keyPath }) => verificationKeyOf(keyPath),
       inspect: ({ keyPath }, call) => inspectKey(keyPath, call),
+      benchProve: (params, call) => benchProve(params, backends, call),
       checkKey: (params, call) => checkKey(params, keys, call),
     };
   }

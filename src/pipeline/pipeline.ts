@@ -4,6 +4,8 @@ import { ProverError } from '../core/errors.ts';
 import { type Micros, nowMicros } from '../core/units.ts';
 import type { CallOptions, HostClient } from '../host/client.ts';
 import type {
+  BenchProveParams,
+  BenchProveResult,
   InspectedKey,
   ProbedBackend,
   ProveResult,
@@ -173,6 +175,10 @@ export class Pipeline {
   /** Starts nothing more; what runs goes on. */
   drain(): void {
     this.#apply({ type: 'drained' });
+  }
+
+  benchProve(params: BenchProveParams, options: CallOptions): Promise<BenchProveResult> {
+    return this.#tools.call('benchProve', params, options);
   }
 
   async close(): Promise<void> {

@@ -9,7 +9,7 @@ import type { Engine, ProveReport, RemoteServer, Wiring } from '../../../src/cli
 import { type Flags, loadConfig, showConfig } from '../../../src/config.ts';
 import { GIB } from '../../../src/core/units.ts';
 import type { SnarkjsVerificationKey } from '../../../src/formats/snarkjs-json.ts';
-import type { ProbedBackend } from '../../../src/host/protocol.ts';
+import type { BenchProveResult, ProbedBackend } from '../../../src/host/protocol.ts';
 import { KeyStore } from '../../../src/keys/store.ts';
 import { TokenStore } from '../../../src/rpc/tokens.ts';
 import { timelineOf } from '../../../src/trace/timeline.ts';
@@ -67,6 +67,24 @@ export const BACKENDS: readonly ProbedBackend[] = [
     },
   },
 ];
+
+export const BENCH: BenchProveResult = {
+  curve: 'bn254',
+  constraints: 100,
+  logN: 7,
+  backend: 'cpu',
+  instructionSet: 'adx',
+  threads: 2,
+  cpu: 'a processor',
+  runs: 5,
+  seconds: 0.5,
+  peakBytes: 1024,
+  stages: { NTT: 1 },
+  peer: 'snarkjs',
+  peerSeconds: 5,
+  ratio: 10,
+  peerPeakBytes: 4096,
+};
 
 export const FACTS: MachineFacts = {
   nodeVersion: '20.20.2',
@@ -158,6 +176,10 @@ function fakeWiring(fakes: Fakes, asked: Asked[]): Wiring {
     },
     async probe() {
       return fakes.probe === undefined ? BACKENDS : fakes.probe();
+    },
+    async benchProve(params) {
+      asked.push(['bench', params]);
+      return BENCH;
     },
     async timeline(jobId) {
       asked.push(['timeline', jobId]);
