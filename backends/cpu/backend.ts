@@ -1,7 +1,6 @@
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import {
   BACKEND_API_VERSION,
-  type BackendStage,
   type Computed,
   type Device,
   type DeviceInfo,
@@ -14,8 +13,7 @@ import {
   type Staged,
 } from '../../src/backend/backend.ts';
 import { assert } from '../../src/core/assert.ts';
-import { ERRORS, type ErrorCode, type ErrorData, ProverError } from '../../src/core/errors.ts';
-import { type Micros, nowMicros } from '../../src/core/units.ts';
+import { ProverError } from '../../src/core/errors.ts';
 import type { Blinding, Proof, ProvingKeySource } from '../../src/groth16/types.ts';
 import type { G1Bytes, G2Bytes } from '../../src/math/curve.ts';
 import {
@@ -25,10 +23,10 @@ import {
   type KeyHandle,
   type Listener,
   loadAddon,
-  type NativeCall,
   type PoolHandle,
   type StagedHandle,
 } from './addon.ts';
+import { settled } from './native-call.ts';
 
 const DEVICE_ID = '0';
 
@@ -140,40 +138,6 @@ class Owned<H extends Handle<string>> implements Staged, Computed {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#addon.release(this.#handle);
   }
-}
-
-/** Runs a native call as `run` wants it: its abort, its reports, its errors. */
-async function settled<T>(run: Run, start: (listener: Listener) => NativeCall<T>): Promise<T> {
-  if (run.signal.aborted) throw new ProverError('ERR_CANCELLED', { jobId: 'prove' });
-  const startMicros = nowMicros();
-  let failure: unknown;
-  const call = start((what, begin, end) => {
-    try {
-      if (typeof what === 'number') run.progress?.(what);
-      else {
-        const at = (offset: number) => (startMicros + offset) as Micros;
-        run.stage(what as BackendStage, at(begin), at(end));
-      }
-    } catch (thrown) {
-      failure ??= thrown;
-      call.abort();
-    }
-  });
-  const abort = (): void => call.abort();
-  run.signal.addEventListener('abort', abort, { once: true });
-  try {
-    return await call.done;
-  } catch (thrown) {
-    throw failure ?? fromNative(thrown);
-  } finally {
-    run.signal.removeEventListener('abort', abort);
-  }
-}
-
-function fromNative(thrown: unknown): unknown {
-  const { code, data } = thrown as { code?: string; data?: ErrorData<ErrorCode> };
-  if (code === undefined || data === undefined || !Object.hasOwn(ERRORS, code)) return thrown;
-  return new ProverError(code as ErrorCode, data, thrown);
 }
 
 /** Bytes of native memory, rounded up. */

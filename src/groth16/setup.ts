@@ -1,14 +1,13 @@
-import type { Fp2 } from '@noble/curves/abstract/tower.js';
 import { assert } from '../core/assert.ts';
 import { concatBytes } from '../core/bytes.ts';
 import { formatError } from '../core/errors.ts';
 import type { G1Bytes, G2Bytes } from '../math/curve.ts';
 import type { QuotientBasis } from '../math/domain.ts';
-import { FixedBase } from '../math/fixed-base.ts';
 import { Pacer } from '../math/pacer.ts';
-import { g1Of, g2Of, type PointForm, pointToBytes, pointToForm } from '../math/points.ts';
+import type { PointForm } from '../math/points.ts';
 import type { ConstraintSystemSource, Term } from '../r1cs/constraint-system.ts';
 import { type Coefficient, writeCoefficient } from './coefficient-rows.ts';
+import { type GeneratorMultiples, type MultiplesOf, multiplesInTypeScript } from './multiples.ts';
 import { domainFor, type QueryScalars, queryScalars, quotientScalars } from './query-scalars.ts';
 import type { ToxicWaste } from './toxic-waste.ts';
 import type { ProvingKeySource } from './types.ts';
@@ -30,6 +29,8 @@ export interface SetupOptions {
   readonly format: ProvingKeySource['format'];
   readonly waste: ToxicWaste;
   readonly signal: AbortSignal;
+  /** What computes the points. Default: TypeScript. */
+  readonly multiplesOf?: MultiplesOf;
   /** Called with the number of points written so far and of all. */
   readonly progress?: (done: number, total: number) => void;
 }
@@ -47,7 +48,7 @@ const FORMATS = {
  */
 export async function setup(
   source: ConstraintSystemSource,
-  { format, waste, signal, progress = () => {} }: SetupOptions,
+  { format, waste, signal, multiplesOf = multiplesInTypeScript, progress = () => {} }: SetupOptions,
 ): Promise<KeyContent> {
   assert(
     Object.values(waste).every((x) => x > 0n),
@@ -65,19 +66,20 @@ export async function setup(
   const [a, b] = [occurring(scalars.a), occurring(scalars.b)];
   const g1Count = h.length + scalars.l.length + a.length + b.length;
   const total = g1Count + b.length;
-  const g1 = await FixedBase.create(g1Of(source.curve), g1Count, pacer);
-  const g2 = await FixedBase.create(g2Of(source.curve), b.length, pacer);
+  const { curve } = source;
+  const g1 = await multiplesOf({ curve, group: 'G1', count: g1Count, signal });
+  const g2 = await multiplesOf({ curve, group: 'G2', count: b.length, signal });
   let done = 0;
   const written = (count: number): void => {
     done += count;
     progress(done, total);
   };
-  const query = <T, B extends Uint8Array>(base: FixedBase<T, B>, logs: readonly bigint[]) => ({
+  const query = (multiples: GeneratorMultiples, logs: readonly bigint[]): QueryContent => ({
     count: logs.length,
-    bytes: encoded(base, logs, points, pacer, written),
+    bytes: encoded(multiples, logs, points, written),
   });
   return {
-    ...(await keyHeader(source, scalars, waste, { g1, g2 }, pacer)),
+    ...(await keyHeader(source, scalars, waste, { g1, g2 })),
     format,
     points,
     logN: domain.logN,
@@ -105,8 +107,8 @@ function refuseUnconstrained(scalars: QueryScalars): void {
 }
 
 interface Bases {
-  readonly g1: FixedBase<bigint, G1Bytes>;
-  readonly g2: FixedBase<Fp2, G2Bytes>;
+  readonly g1: GeneratorMultiples;
+  readonly g2: GeneratorMultiples;
 }
 
 async function keyHeader(
@@ -114,40 +116,35 @@ async function keyHeader(
   { ic }: QueryScalars,
   { alpha, beta, gamma, delta }: ToxicWaste,
   { g1, g2 }: Bases,
-  pacer: Pacer,
 ) {
-  const [alphaG1, betaG1, deltaG1, ...icG1] = await canonical(
-    g1,
-    [alpha, beta, delta, ...ic],
-    pacer,
-  );
-  const [betaG2, gammaG2, deltaG2] = await canonical(g2, [beta, gamma, delta], pacer);
+  const [alphaG1, betaG1, deltaG1, ...icG1] = await canonical<G1Bytes>(g1, [
+    ...[alpha, beta, delta],
+    ...ic,
+  ]);
+  const [betaG2, gammaG2, deltaG2] = await canonical<G2Bytes>(g2, [beta, gamma, delta]);
   assert(alphaG1 && betaG1 && deltaG1 && betaG2 && gammaG2 && deltaG2, 'setup: a point is missing');
   const verifyingKey = { curve, alphaG1, betaG2, gammaG2, deltaG2, ic: icG1 };
   return { curve, inputCount, auxCount, verifyingKey, betaG1, deltaG1 };
 }
 
-async function canonical<T, B extends Uint8Array>(
-  base: FixedBase<T, B>,
+async function canonical<B extends Uint8Array>(
+  multiples: GeneratorMultiples,
   logs: readonly bigint[],
-  pacer: Pacer,
 ): Promise<readonly B[]> {
-  const points: B[] = [];
-  for await (const chunk of base.multiples(logs, pacer)) {
-    points.push(...chunk.map((point) => pointToBytes(base.group, point)));
-  }
-  return points;
+  const bytes = await multiples.encode(logs, 'canonical-be');
+  const size = bytes.length / logs.length;
+  return logs.map((_, i) => bytes.slice(i * size, (i + 1) * size) as B);
 }
 
-async function* encoded<T, B extends Uint8Array>(
-  base: FixedBase<T, B>,
+async function* encoded(
+  multiples: GeneratorMultiples,
   logs: readonly bigint[],
   form: PointForm,
-  pacer: Pacer,
   written: (points: number) => void,
 ): AsyncGenerator<Uint8Array> {
-  for await (const chunk of base.multiples(logs, pacer)) {
-    yield concatBytes(...chunk.map((point) => pointToForm(base.group, form, point)));
+  for (let start = 0; start < logs.length; start += multiples.chunk) {
+    const chunk = logs.slice(start, start + multiples.chunk);
+    yield await multiples.encode(chunk, form);
     written(chunk.length);
   }
 }

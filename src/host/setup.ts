@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { nativeMultiples } from '../../backends/cpu/multiples.ts';
 import { ProverError } from '../core/errors.ts';
 import { openFile } from '../core/source.ts';
 import { writeParameters } from '../formats/bellman.ts';
@@ -30,10 +32,12 @@ export async function setup(params: SetupParams, call: Call): Promise<SetupResul
     params.seed === undefined
       ? drawToxicWaste(circuit.curve)
       : toxicWasteFromSeed(circuit.curve, params.seed);
+  const multiplesOf = nativeMultiples(availableParallelism());
   const content = await setUpKey(circuit, {
     format: params.format,
     waste,
     signal: call.signal,
+    ...(multiplesOf === undefined ? {} : { multiplesOf }),
     progress: (done, total) => call.progress(done / total),
   });
   const bytes = await writeWhole(params.outPath, encode(content));
