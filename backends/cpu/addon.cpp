@@ -1,5 +1,6 @@
 #include <napi.h>
 
+#include "bench.hpp"
 #include "core/cpu.hpp"
 #include "cpu_key.hpp"
 #include "napi/call.hpp"
@@ -151,6 +152,37 @@ Napi::Value multiples(const Napi::CallbackInfo& info) {
       });
 }
 
+settlement seconds(const std::vector<double>& runs) {
+  return [runs](Napi::Env env) -> Napi::Value {
+    const Napi::Array array = Napi::Array::New(env, runs.size());
+    for (size_t i = 0; i < runs.size(); i++) array[uint32_t(i)] = Napi::Number::New(env, runs[i]);
+    return array;
+  };
+}
+
+// benchMsm(pool, curve, 'G1' | 'G2', logN, runs, listener): call of the seconds of each run
+Napi::Value bench_msm(const Napi::CallbackInfo& info) {
+  const pool_handle pool = unwrap<pool_handle>(info[0]);
+  const curve_id curve = curve_of(info[1].As<Napi::String>());
+  const bool g1 = info[2].As<Napi::String>().Utf8Value() == "G1";
+  const int log_n = info[3].As<Napi::Number>(), runs = info[4].As<Napi::Number>();
+  return running_call::start(info.Env(), pool, info[5].As<Napi::Function>(), {},
+                             [=](const call_context& context) {
+                               return seconds(proofline::bench_msm(curve, g1, log_n, runs, context.exec));
+                             });
+}
+
+// benchNtt(pool, curve, logN, runs, listener): call of the seconds of each run
+Napi::Value bench_ntt(const Napi::CallbackInfo& info) {
+  const pool_handle pool = unwrap<pool_handle>(info[0]);
+  const curve_id curve = curve_of(info[1].As<Napi::String>());
+  const int log_n = info[2].As<Napi::Number>(), runs = info[3].As<Napi::Number>();
+  return running_call::start(info.Env(), pool, info[4].As<Napi::Function>(), {},
+                             [=](const call_context& context) {
+                               return seconds(proofline::bench_ntt(curve, log_n, runs, context.exec));
+                             });
+}
+
 // release(handle): frees what it holds; calls that use it run on.
 void release(const Napi::CallbackInfo& info) { holder_of(info[0]).reset(); }
 
@@ -178,6 +210,8 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   add("finish", finish);
   add("openTable", open_table);
   add("multiples", multiples);
+  add("benchMsm", bench_msm);
+  add("benchNtt", bench_ntt);
   add("release", release);
   add("instructionSet", instruction_set);
   add("limitInstructionSet", limit_instruction_set);

@@ -67,6 +67,22 @@ export interface CpuAddon {
     form: PointForm,
     listener: Listener,
   ): NativeCall<Uint8Array>;
+  /** Seconds of each run; the result is checked first. Rejects with ERR_INTERNAL if it is wrong. */
+  benchMsm(
+    pool: PoolHandle,
+    curve: CurveName,
+    group: 'G1' | 'G2',
+    logN: number,
+    runs: number,
+    listener: Listener,
+  ): NativeCall<readonly number[]>;
+  benchNtt(
+    pool: PoolHandle,
+    curve: CurveName,
+    logN: number,
+    runs: number,
+    listener: Listener,
+  ): NativeCall<readonly number[]>;
   release(handle: Handle<string>): void;
   instructionSet(): InstructionSet;
   /** The best path up to `limit` that the processor has, for every later call of the process. */

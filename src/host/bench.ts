@@ -26,7 +26,7 @@ import type { Call } from './server.ts';
 const SEED = 'proofline bench';
 
 /**
- * Times `stage`, `compute` and `finish` of a proof, and snarkjs's whole prover in the same process and
+ * Times `stage`, `compute` and `finish` of a proof, and snarkjs's prover in the same process and
  * turn by turn where that is asked for: key loaded, files cached, witness in memory, verification
  * excluded. The first proof is verified before anything is timed.
  */
