@@ -155,7 +155,7 @@ Napi::Value multiples(const Napi::CallbackInfo& info) {
 settlement seconds(const std::vector<double>& runs) {
   return [runs](Napi::Env env) -> Napi::Value {
     const Napi::Array array = Napi::Array::New(env, runs.size());
-    for (size_t i = 0; i < runs.size(); i++) array[uint32_t(i)] = Napi::Number::New(env, runs[i]);
+    for (size_t i = 0; i < runs.size(); i++) array.Set(uint32_t(i), runs[i]);
     return array;
   };
 }
