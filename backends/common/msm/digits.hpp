@@ -51,7 +51,8 @@ struct entry {
 
 inline constexpr size_t block_points_max = size_t{1} << entry::index_bits;
 
-// Window w holds digits in (−2^(c−1), 2^(c−1)] of weight 2^(c·w). They are stored negated, to fit c bits.
+// Window w holds digits in (−2^(c−1), 2^(c−1)] of weight 2^(c·w), c = `bits`, and the top one is never negative.
+// They are stored negated, to fit c bits.
 struct window_plan {
   static constexpr int bits_max = 16;  // digits are kept in 16 bits
   int bits = 1, count = 0;
@@ -59,6 +60,20 @@ struct window_plan {
 
   // Buckets 1 .. 2^buckets_log(w) of window w can be hit.
   int buckets_log(int w) const { return std::min(bits - 1, scalar_bits - w * bits); }
+
+  // The digits of `size`, each negated, to digits[w·stride].
+  void cut(const words<4>& size, int16_t* digits, size_t stride) const {
+    const uint32_t mask = (1u << bits) - 1, half = 1u << (bits - 1);
+    uint32_t carry = 0;
+    for (int w = 0; w < count; w++) {
+      const int bit = w * bits, word = bit >> 6, shift = bit & 63;
+      uint64_t v = word < 4 ? size.w[word] >> shift : 0;
+      if (shift + bits > 64 && word + 1 < 4) v |= size.w[word + 1] << (64 - shift);
+      const uint32_t digit = (uint32_t(v) & mask) + carry;
+      carry = digit > half;
+      digits[size_t(w) * stride] = int16_t(int32_t(carry << bits) - int32_t(digit));
+    }
+  }
 };
 
 // The size that minimises the work, for `lengths[b]` scalars of b bits: an addition for each digit (less the
@@ -132,7 +147,8 @@ class digit_table {
           ones_[one++] = ref;
         } else {
           table_[wide] = load_point<G>(ref);
-          cut(s.size, wide++);
+          plan_.cut(s.size, digits_.get() + wide, table_size_);
+          wide++;
         }
       });
     });
@@ -173,20 +189,6 @@ class digit_table {
     table_size_ = wide;
     if (wide > 0) plan_ = plan_windows(lengths);
     digits_ = std::make_unique_for_overwrite<int16_t[]>(wide * size_t(plan_.count));
-  }
-
-  void cut(const words<4>& size, size_t position) {
-    const int c = plan_.bits;
-    const uint32_t mask = (1u << c) - 1, half = 1u << (c - 1);
-    uint32_t carry = 0;
-    for (int w = 0; w < plan_.count; w++) {
-      const int bit = w * c, word = bit >> 6, shift = bit & 63;
-      uint64_t v = word < 4 ? size.w[word] >> shift : 0;
-      if (shift + c > 64 && word + 1 < 4) v |= size.w[word + 1] << (64 - shift);
-      const uint32_t u = (uint32_t(v) & mask) + carry;
-      carry = u > half;
-      digits_[size_t(w) * table_size_ + position] = int16_t(int32_t(carry << c) - int32_t(u));
-    }
   }
 
   window_plan plan_;

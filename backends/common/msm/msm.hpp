@@ -165,6 +165,22 @@ typename G::xyzz msm_block(const points_view<G>& points, const words<4>* scalars
 
 }  // namespace msm_detail
 
+// Peak bytes that `msm` allocates for n full-size scalars; fewer for others.
+template <class G>
+size_t msm_memory_bytes(size_t n, unsigned lanes) {
+  using affine = typename G::affine;
+  n = std::min(n, block_points_max);
+  std::array<size_t, 257> lengths{};
+  lengths[size_t(G::scalar::params::bits) - 1] = n;
+  const window_plan plan = plan_windows(lengths);
+  const size_t at_once = msm_detail::windows_at_once(n, size_t(plan.count), lanes);
+  const size_t buckets = at_once << (plan.bits - 1);
+  const size_t piece = 2 * window_shape::part_entries;
+  const size_t lane = piece * (2 * sizeof(point_ref) + sizeof(addition) / 2 + sizeof(affine) / 2);
+  return n * (sizeof(affine) + size_t(plan.count) * sizeof(int16_t) + at_once * sizeof(entry)) +
+         buckets * (sizeof(affine) + sizeof(affine) / 4) + lanes * (lane + (size_t{1} << 20));
+}
+
 // Σ scalars[i]·points[i]. The points are of the group's curve (not checked), the scalars below r. Zeros cost
 // nothing, ±1 one addition each, a scalar of b bits (or r minus one) as many as b bits have digits.
 // Blocks until done, on the pool's threads and the caller's; memory: `msm_memory_bytes`.
