@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { accessSync, constants, mkdirSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import Database from 'libsql';
 import { ProverError } from '../core/errors.ts';
@@ -40,6 +40,8 @@ export function lockFolder(path: string): () => void {
   let database: Database.Database | undefined;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    // SQLite would open files that it may only read, and fail at the first job.
+    accessSync(dirname(path), constants.W_OK);
     database = new Database(path);
     database.exec('BEGIN EXCLUSIVE');
     const held = database;
@@ -109,8 +111,13 @@ function openError(subject: string, thrown: unknown): ProverError {
 /** What the disk or the system refused. */
 export function storageError(action: string, subject: string, thrown: unknown): ProverError {
   const { code, message } = thrown as { code?: string; message?: string };
-  const reason = /SQLITE_FULL|ENOSPC|disk is full/i.test(`${code} ${message}`)
-    ? 'no space left on the device'
-    : (code ?? message ?? 'unknown');
+  const said = `${code} ${message}`;
+  const known = REFUSALS.find(([pattern]) => pattern.test(said))?.[1];
+  const reason = known ?? code ?? message ?? 'unknown';
   return new ProverError('ERR_STORAGE', { subject, action, reason }, thrown);
 }
+
+const REFUSALS: readonly (readonly [RegExp, string])[] = [
+  [/SQLITE_FULL|ENOSPC|disk is full/i, 'no space left on the device'],
+  [/SQLITE_READONLY|EROFS|readonly database/i, 'it may only be read'],
+];

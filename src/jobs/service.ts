@@ -5,6 +5,8 @@ import { type Micros, nowMicros } from '../core/units.ts';
 import type {
   HostStatus,
   Pipeline,
+  ProveOutcome,
+  ProveTask,
   TaskListener,
   VerifyInput,
   VerifyOutcome,
@@ -235,7 +237,7 @@ export class Jobs implements JobService {
   }
 
   async #process(job: Job, signal: AbortSignal): Promise<void> {
-    const { store, pipeline, payloads, findKey } = this.#options;
+    const { store } = this.#options;
     const { id, request, keyDigest, traceId, parentSpanId } = job;
     let queued = true;
     const leaveQueue = (error?: string) => {
@@ -253,9 +255,9 @@ export class Jobs implements JobService {
     const listener: TaskListener = {
       signal,
       started: () => {
-        leaveQueue();
         const started = store.start(id, nowMicros());
         if (started === undefined) throw new ProverError('ERR_CANCELLED', { jobId: id });
+        leaveQueue();
         attempt = started.attempts;
       },
       crashed: () => this.#mayStartAgain(id),
@@ -267,20 +269,7 @@ export class Jobs implements JobService {
     };
     let change: JobChange;
     try {
-      const { path, checked } = await findKey(keyDigest);
-      const outcome = await pipeline.prove(
-        {
-          jobId: id,
-          keyPath: path,
-          keyDigest,
-          keyChecked: checked,
-          witness: { path: payloads.path(request.payload), sha256: request.payload },
-          rank: PRIORITIES.indexOf(request.priority ?? 'normal'),
-          ...(request.strict === true && { strict: true }),
-          ...(request.backend !== undefined && { backend: request.backend }),
-        },
-        listener,
-      );
+      const outcome = await this.#prove(job, listener);
       change = { state: 'completed', outcome };
     } catch (thrown) {
       const error = this.#reasonOf(job, thrown, signal);
@@ -289,6 +278,33 @@ export class Jobs implements JobService {
       change = { state: 'failed', error: toErrorRecord(error) };
     }
     await this.#settle(id, attempt, { ...change, endedAt: nowMicros() });
+  }
+
+  /** A disk that refuses to note a start delays the job, and does not fail it. */
+  async #prove({ id, request, keyDigest }: Job, listener: TaskListener): Promise<ProveOutcome> {
+    const { store, pipeline, payloads, findKey, warn } = this.#options;
+    const { path, checked } = await findKey(keyDigest);
+    const task: ProveTask = {
+      jobId: id,
+      keyPath: path,
+      keyDigest,
+      keyChecked: checked,
+      witness: { path: payloads.path(request.payload), sha256: request.payload },
+      rank: PRIORITIES.indexOf(request.priority ?? 'normal'),
+      ...(request.strict === true && { strict: true }),
+      ...(request.backend !== undefined && { backend: request.backend }),
+    };
+    for (;;) {
+      try {
+        return await pipeline.prove(task, listener);
+      } catch (thrown) {
+        const error = toProverError(thrown);
+        if (error.code !== 'ERR_STORAGE' || listener.signal.aborted) throw error;
+        warn(error, id);
+        await sleep(REWRITE_MS, undefined, { signal: listener.signal }).catch(() => {});
+        await this.#persist(id, () => store.requeue(id));
+      }
+    }
   }
 
   /** What a thrown value means for the job; undefined: nothing, the service shuts down. */
@@ -329,8 +345,13 @@ export class Jobs implements JobService {
     }
   }
 
+  /** One that cannot be noted as queued is found as running, and queued then. */
   #leaveToTheNext(id: string): void {
-    this.#options.store.requeue(id);
+    try {
+      this.#options.store.requeue(id);
+    } catch (thrown) {
+      this.#options.warn(toProverError(thrown), id);
+    }
     this.#tell(id, 'JOB_END', { state: 'queued', error: 'ERR_SHUTTING_DOWN' });
   }
 

@@ -163,7 +163,11 @@ export class SqliteJobStore implements JobStore {
   }
 
   close(): void {
-    this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    try {
+      this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    } catch {
+      // A full disk: what the journal holds stays there, and the next process reads it.
+    }
     this.#database.close();
     this.#unlock();
   }
