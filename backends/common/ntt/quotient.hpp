@@ -39,6 +39,7 @@ class quotient_plan {
     // xⁿ − 1 has one value on the whole coset.
     const F vanishing = shift_.pow(words<1>{{domain_.size()}}) - F::one();
     from_coset_.emplace(size_inverse() * vanishing.inverse(), shift_.inverse(), log_n, exec);
+    over_vanishing_.emplace(size_inverse() * vanishing.inverse(), F::one(), log_n, exec);
   }
 
   size_t size() const { return domain_.size(); }
@@ -50,24 +51,14 @@ class quotient_plan {
                                   const executor& exec) const {
     auto c = std::make_unique_for_overwrite<F[]>(size());
     each_range(exec, [&](size_t at, size_t n) { kernels().multiply(&c[at], &a[at], &b[at], n); });
-    for (F* const values : {a.get(), b.get(), c.get()}) {
+    for (F* const values : {a.get(), b.get()}) {
       domain_.interpolate(exec, values);
       to_coset_.scale(exec, values);
       domain_.evaluate(exec, values);
     }
-    each_range(exec, [&](size_t at, size_t n) {
-      kernels().multiply_subtract(&a[at], &b[at], &c[at], n);
-    });
-    b.reset();
-    c.reset();
-    if (from_coset_) {
-      domain_.interpolate(exec, a.get());
-      from_coset_->scale(exec, a.get());
-    }
-    auto scalars = std::make_unique_for_overwrite<words<4>[]>(size());
-    each_range(exec, [&](size_t at, size_t n) { kernels().to_canonical(&scalars[at], &a[at], n); });
-    if (from_coset_) reorder(scalars.get(), exec);
-    return scalars;
+    domain_.interpolate(exec, c.get());
+    return basis_ == h_basis::monomial ? coefficients(a.get(), b.get(), c.get(), exec)
+                                       : values(a.get(), b.get(), c.get(), exec);
   }
 
  private:
@@ -77,6 +68,39 @@ class quotient_plan {
   template <class Fn>
   void each_range(const executor& exec, Fn&& fn) const {
     exec.run_ranges(size(), 4096, [&](size_t begin, size_t end, unsigned) { fn(begin, end - begin); });
+  }
+
+  using scalar_array = std::unique_ptr<words<4>[]>;
+
+  // a, b: values on the coset; c: n times its coefficients, reversed order.
+  scalar_array values(F* a, const F* b, F* c, const executor& exec) const {
+    to_coset_.scale(exec, c);
+    domain_.evaluate(exec, c);
+    each_range(exec, [&](size_t at, size_t n) {
+      kernels().multiply_subtract(a + at, b + at, c + at, n);
+    });
+    return canonical(a, exec);
+  }
+
+  // On the coset, a·b is the polynomial lower + gⁿ·upper of degree below n, while c = lower + upper: their
+  // difference over gⁿ − 1 is the quotient, without c on the coset.
+  scalar_array coefficients(F* a, const F* b, F* c, const executor& exec) const {
+    each_range(exec, [&](size_t at, size_t n) { kernels().multiply(a + at, a + at, b + at, n); });
+    domain_.interpolate(exec, a);
+    from_coset_->scale(exec, a);
+    over_vanishing_->scale(exec, c);
+    each_range(exec, [&](size_t at, size_t n) {
+      for (size_t i = at; i < at + n; i++) a[i] -= c[i];
+    });
+    auto scalars = canonical(a, exec);
+    reorder(scalars.get(), exec);
+    return scalars;
+  }
+
+  scalar_array canonical(const F* a, const executor& exec) const {
+    auto scalars = std::make_unique_for_overwrite<words<4>[]>(size());
+    each_range(exec, [&](size_t at, size_t n) { kernels().to_canonical(&scalars[at], a + at, n); });
+    return scalars;
   }
 
   // Reversed order to natural order.
@@ -94,7 +118,7 @@ class quotient_plan {
   ntt_domain<P> domain_;
   F shift_;
   coset_factors<P> to_coset_;
-  std::optional<coset_factors<P>> from_coset_;
+  std::optional<coset_factors<P>> from_coset_, over_vanishing_;
 };
 
 }  // namespace proofline
