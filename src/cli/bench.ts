@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { MIB } from '../core/units.ts';
-import type { BenchProveParams, BenchProveResult } from '../host/protocol.ts';
+import type { BenchPartsParams, BenchProveParams, BenchProveResult } from '../host/protocol.ts';
 import type { CurveName } from '../math/curve.ts';
 import { type Io, plain, writeFields, writeJson } from './io.ts';
 import { document } from './manual.ts';
@@ -36,6 +36,8 @@ export function defineBench(program: Command, act: Act): void {
       ['proofline bench prove --curve bls12-381 --size 260000', 'a larger one, BLS12-381'],
     ],
   });
+  defineParts(bench, act, 'msm');
+  defineParts(bench, act, 'ntt');
   document(bench.command('prove'), {
     summary: 'time whole proofs',
     about: `
@@ -58,17 +60,98 @@ export function defineBench(program: Command, act: Act): void {
     .option('--witness <file>', 'a witness of that circuit, .wtns')
     .addOption(backendOption())
     .addOption(new Option('--against <peer>', 'prover to compare with').choices(['snarkjs']))
-    .addOption(
-      new Option('--isa <name>', 'best instructions that the native backend may use').choices([
-        'portable',
-        'adx',
-        'ifma',
-      ]),
-    )
+    .addOption(isaOption())
     .option('--runs <count>', 'proofs to time; the median counts', '5')
     .addOption(settingOption('threads'))
     .addOption(jsonOption())
     .action((options: Options) => act((wiring, io) => benchProve(options, wiring, io)));
+}
+
+type PartsOptions = Readonly<Record<string, unknown>> & {
+  readonly curve: CurveName;
+  readonly group?: 'G1' | 'G2';
+  readonly size: string;
+  readonly against?: 'blst';
+  readonly isa?: NonNullable<BenchPartsParams['instructionSet']>;
+  readonly runs: string;
+  readonly json?: true;
+};
+
+function defineParts(bench: Command, act: Act, what: 'msm' | 'ntt'): void {
+  const command = document(bench.command(what), {
+    summary: what === 'msm' ? 'time multi-scalar multiplication' : 'time the transform over Fr',
+    about: `
+      Of random values, on the native backend. The result is checked before anything is timed.`,
+    examples: [
+      [`proofline bench ${what} --curve bls12-381 --size 2^18`, 'on all cores'],
+      [`proofline bench ${what} --isa adx --threads 1 --json`, 'on one, without AVX-512'],
+    ],
+  })
+    .addOption(
+      new Option('--curve <name>', 'curve').choices(['bn254', 'bls12-381']).default('bls12-381'),
+    )
+    .option('--size <count>', 'a power of two, for example 2^16', '2^16')
+    .addOption(isaOption());
+  if (what === 'msm') {
+    command
+      .addOption(new Option('--group <name>', 'group').choices(['G1', 'G2']).default('G1'))
+      .addOption(new Option('--against <peer>', 'code to compare with').choices(['blst']));
+  }
+  command
+    .option('--runs <count>', 'how often; the median counts', '5')
+    .addOption(settingOption('threads'))
+    .addOption(jsonOption())
+    .action((options: PartsOptions) => act((wiring, io) => benchParts(what, options, wiring, io)));
+}
+
+async function benchParts(
+  what: 'msm' | 'ntt',
+  options: PartsOptions,
+  wiring: Wiring,
+  io: Io,
+): Promise<number> {
+  const { curve, group, size, against, isa } = options;
+  const logN = Math.log2(wholeNumber('--size', size, CONSTRAINTS_MAX));
+  if (!Number.isInteger(logN)) throw usage('--size', 'a power of two', plain(size));
+  const flags = flagsOf(options);
+  await using engine = await wiring.openEngine(flags);
+  const params: BenchPartsParams = {
+    what,
+    curve,
+    logN,
+    threads: wiring.config(flags).threads,
+    runs: wholeNumber('--runs', options.runs, 1000),
+    ...(group !== undefined && { group }),
+    ...(against !== undefined && { against }),
+    ...(isa !== undefined && { instructionSet: isa }),
+  };
+  const result = await withProgress(io, 'measuring', (hooks) => engine.benchParts(params, hooks));
+  const { instructionSet, logN: log_n, peerSeconds, ...rest } = result;
+  if (options.json === true) {
+    const peer = peerSeconds === undefined ? {} : { peer_seconds: peerSeconds };
+    writeJson(io, { ...rest, log_n, instruction_set: instructionSet, ...peer });
+    return EXIT.done;
+  }
+  writeFields(io, [
+    [what, `2^${log_n}, ${result.group ?? 'Fr'} of ${curve}`],
+    ['on', `${instructionSet}, ${result.threads} threads of ${result.cpu}`],
+    ['seconds', `${result.seconds.toFixed(4)} (median of ${result.runs})`],
+    ...(result.peer === undefined
+      ? []
+      : [
+          [result.peer, `${peerSeconds?.toFixed(4)} s`] as [string, string],
+          ['ratio', `${result.ratio?.toFixed(2)} times as fast`] as [string, string],
+        ]),
+  ]);
+  return EXIT.done;
+}
+
+function isaOption(): Option {
+  return new Option('--isa <name>', 'best instructions that the native code may use').choices([
+    'portable',
+    'adx',
+    'ifma',
+  ]);
 }
 
 async function benchProve(options: Options, wiring: Wiring, io: Io): Promise<number> {

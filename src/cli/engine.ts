@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { toProverError } from '../core/errors.ts';
 import { nowMicros } from '../core/units.ts';
-import type { BenchProveParams, SetupParams } from '../host/protocol.ts';
+import type { BenchPartsParams, BenchProveParams, SetupParams } from '../host/protocol.ts';
 import type { KeyStore } from '../keys/store.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { AttributeValue, EventName, EventStream, ProverEvent } from '../telemetry/events.ts';
@@ -88,6 +88,10 @@ export class LocalEngine implements Engine {
 
   vkey(keyPath: string) {
     return this.#pipeline.verificationKey(keyPath);
+  }
+
+  benchParts(params: BenchPartsParams, { signal, onProgress = () => {} }: CallHooks) {
+    return this.#pipeline.benchParts(params, { signal, onProgress });
   }
 
   benchProve(params: BenchProveParams, { signal, onProgress = () => {} }: CallHooks) {

@@ -2,6 +2,8 @@ import type { BackendName } from '../backend/backend.ts';
 import type { Config, Flags, ShownSetting } from '../config.ts';
 import type { SnarkjsVerificationKey } from '../formats/snarkjs-json.ts';
 import type {
+  BenchPartsParams,
+  BenchPartsResult,
   BenchProveParams,
   BenchProveResult,
   ProbedBackend,
@@ -85,6 +87,7 @@ export interface Engine extends Prover {
   setup(params: SetupParams, hooks: CallHooks): Promise<SetupResult>;
   /** Verification key of a zkey or of bellman parameters. */
   vkey(keyPath: string): Promise<SnarkjsVerificationKey>;
+  benchParts(params: BenchPartsParams, hooks: CallHooks): Promise<BenchPartsResult>;
   benchProve(params: BenchProveParams, hooks: CallHooks): Promise<BenchProveResult>;
   /** What each backend offers here, fastest first. */
   probe(): Promise<readonly ProbedBackend[]>;

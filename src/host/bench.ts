@@ -20,6 +20,7 @@ import { verify } from '../groth16/verify.ts';
 import { type CurveName, curveOf, type FrCanonicalLE } from '../math/curve.ts';
 import type { ConstraintSystemSource } from '../r1cs/constraint-system.ts';
 import { AnonymousMemory } from './anonymous-memory.ts';
+import { median } from './median.ts';
 import type { BenchProveParams, BenchProveResult } from './protocol.ts';
 import type { Call } from './server.ts';
 
@@ -254,8 +255,4 @@ async function seconds(work: () => Promise<unknown>): Promise<number> {
   const start = performance.now();
   await work();
   return (performance.now() - start) / 1000;
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((x, y) => x - y)[values.length >> 1] ?? Number.NaN;
 }

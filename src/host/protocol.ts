@@ -17,6 +17,7 @@ export interface HostOperations {
   vkey: { params: { readonly keyPath: string }; result: SnarkjsVerificationKey };
   inspect: { params: { readonly keyPath: string }; result: InspectedKey };
   benchProve: { params: BenchProveParams; result: BenchProveResult };
+  benchParts: { params: BenchPartsParams; result: BenchPartsResult };
   checkKey: { params: CheckKeyParams; result: Record<string, never> };
 }
 export type Operation = keyof HostOperations;
@@ -119,6 +120,34 @@ export interface BenchProveResult {
   readonly peerSeconds?: number;
   readonly ratio?: number;
   readonly peerPeakBytes?: number;
+}
+
+export interface BenchPartsParams {
+  readonly what: 'msm' | 'ntt';
+  readonly curve: CurveName;
+  /** Of an MSM; default G1. */
+  readonly group?: 'G1' | 'G2';
+  readonly logN: number;
+  readonly threads: number;
+  readonly runs: number;
+  readonly against?: 'blst';
+  readonly instructionSet?: 'portable' | 'adx' | 'ifma';
+}
+
+/** Times are medians. */
+export interface BenchPartsResult {
+  readonly what: 'msm' | 'ntt';
+  readonly curve: CurveName;
+  readonly group?: 'G1' | 'G2';
+  readonly logN: number;
+  readonly instructionSet: string;
+  readonly threads: number;
+  readonly cpu: string;
+  readonly runs: number;
+  readonly seconds: number;
+  readonly peer?: string;
+  readonly peerSeconds?: number;
+  readonly ratio?: number;
 }
 
 export interface CheckKeyParams {

@@ -1,6 +1,7 @@
 import type { BackendRegistry } from '../backend/registry.ts';
 import { ProverError, toErrorRecord, toProverError } from '../core/errors.ts';
 import { benchProve } from './bench.ts';
+import { benchParts } from './bench-parts.ts';
 import { checkKey, inspectKey } from './inspect.ts';
 import { LoadedKeys } from './loaded-keys.ts';
 import type { FromHost, HostEvent, HostOperations, Operation, ToHost } from './protocol.ts';
@@ -39,6 +40,7 @@ export class HostServer {
       vkey: ({ keyPath }) => verificationKeyOf(keyPath),
       inspect: ({ keyPath }, call) => inspectKey(keyPath, call),
       benchProve: (params, call) => benchProve(params, backends, call),
+      benchParts: (params, call) => benchParts(params, call),
       checkKey: (params, call) => checkKey(params, keys, call),
     };
   }

@@ -4,6 +4,8 @@ import { ProverError } from '../core/errors.ts';
 import { type Micros, nowMicros } from '../core/units.ts';
 import type { CallOptions, HostClient } from '../host/client.ts';
 import type {
+  BenchPartsParams,
+  BenchPartsResult,
   BenchProveParams,
   BenchProveResult,
   InspectedKey,
@@ -179,6 +181,10 @@ export class Pipeline {
 
   benchProve(params: BenchProveParams, options: CallOptions): Promise<BenchProveResult> {
     return this.#tools.call('benchProve', params, options);
+  }
+
+  benchParts(params: BenchPartsParams, options: CallOptions): Promise<BenchPartsResult> {
+    return this.#tools.call('benchParts', params, options);
   }
 
   async close(): Promise<void> {

@@ -17,3 +17,13 @@ it('measures a circuit of its own', async () => {
   const ran = await proofline(['bench', 'prove', ...files, '--runs', '1', '--json']);
   expect(JSON.parse(ran.stdout)).toMatchObject({ constraints: 455, curve: 'bn254' });
 });
+
+it('measures the native parts where they are built, and says so where not', async () => {
+  for (const what of ['msm', 'ntt']) {
+    const ran = await proofline(['bench', what, '--size', '2^8', '--runs', '1', '--json']);
+    const answer = JSON.parse(ran.stdout);
+    if (ran.code === 0)
+      expect(answer).toMatchObject({ what, log_n: 8, threads: expect.anything() });
+    else expect(answer).toMatchObject({ error: { code: 'ERR_BACKEND_UNAVAILABLE' } });
+  }
+});

@@ -4,9 +4,10 @@
 #include <cstdlib>
 #include <exception>
 #include <functional>
-#include <random>
 #include <string>
 #include <vector>
+
+#include "seed.hpp"
 
 // Tests as plain functions: `TEST(name) { CHECK(...); }`, one program for each subject, run by ctest.
 namespace check {
@@ -30,20 +31,6 @@ struct failure : std::exception {};
 [[noreturn]] inline void fail(const char* file, int line, const char* what) {
   std::fprintf(stderr, "  %s:%d: expected %s\n", file, line, what);
   throw failure();
-}
-
-// The seed of every random draw: SEED in the environment, printed so that a failure can be repeated.
-inline unsigned long seed() {
-  static const unsigned long value = [] {
-    const char* given = std::getenv("SEED");
-    return given != nullptr ? std::strtoul(given, nullptr, 10) : std::random_device{}();
-  }();
-  return value;
-}
-
-inline std::mt19937_64& random_engine() {
-  static std::mt19937_64 engine(seed());
-  return engine;
 }
 
 }  // namespace check

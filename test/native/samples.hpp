@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "check.hpp"
 #include "curve/groups.hpp"
+#include "seed.hpp"
 
 // Draws for the tests of fields, points and sums: extremes first, then random ones.
 namespace samples {

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { BENCH, command } from './fake.ts';
 
 it('asks for a chain by default, and shows times and ratio', async () => {
@@ -38,4 +38,14 @@ it.each([
   [['--against', 'nobody']],
 ])('refuses %j', async (options) => {
   expect(await command(['bench', 'prove', ...options])).toMatchObject({ code: 2, stdout: '' });
+});
+
+describe.each(['msm', 'ntt'])('%s', (what) => {
+  it('takes a power of two', async () => {
+    const ran = await command(['bench', what, '--size', '2^12', '--json', '--isa', 'portable']);
+    expect(JSON.parse(ran.stdout)).toMatchObject({ what, log_n: 12, instruction_set: 'adx' });
+    const asked = { what, curve: 'bls12-381', logN: 12, instructionSet: 'portable' };
+    expect(ran.asked).toContainEqual(['bench parts', expect.objectContaining(asked)]);
+    expect(await command(['bench', what, '--size', '1000'])).toMatchObject({ code: 2 });
+  });
 });

@@ -177,6 +177,12 @@ function fakeWiring(fakes: Fakes, asked: Asked[]): Wiring {
     async probe() {
       return fakes.probe === undefined ? BACKENDS : fakes.probe();
     },
+    async benchParts(params) {
+      asked.push(['bench parts', params]);
+      const { what, curve, logN, threads, runs } = params;
+      const cpu = 'a processor';
+      return { what, curve, logN, threads, runs, cpu, instructionSet: 'adx', seconds: 0.25 };
+    },
     async benchProve(params) {
       asked.push(['bench', params]);
       return BENCH;
