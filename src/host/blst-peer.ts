@@ -15,8 +15,9 @@ export interface BlstPeer extends AsyncDisposable {
 }
 
 /**
- * blst's Pippenger (its source comes with the development dependency c-kzg) in a process of its own,
- * built once with the machine's compiler. @throws ERR_BACKEND_UNAVAILABLE outside of a checkout
+ * blst's Pippenger (its source comes with the development dependency c-kzg) in a process of its
+ * own, built once with the machine's compiler. @throws ERR_BACKEND_UNAVAILABLE outside of a
+ * checkout
  */
 export async function openBlst(logN: number, threads: number): Promise<BlstPeer> {
   const program = await build();
