@@ -270,6 +270,8 @@ export interface VerifyParams {
   };
   /**
    * Public inputs, decimal
+   *
+   * @maxItems 65536
    */
   public: string[];
 }

@@ -1,5 +1,6 @@
 import { readBigIntBE, readBigIntLE, writeBigIntBE, writeBigIntLE } from '../core/bytes.ts';
 import { formatError, ProverError } from '../core/errors.ts';
+import { JsonError, type JsonLimits, parseJson } from '../core/json.ts';
 import type { ByteSource } from '../core/source.ts';
 import { MIB } from '../core/units.ts';
 import type { Proof, VerifyingKey } from '../groth16/types.ts';
@@ -40,8 +41,8 @@ export interface SnarkjsVerificationKey {
 }
 
 export const JSON_BYTES_MAX = 16 * MIB;
-/** snarkjs's own files need five. */
-const JSON_DEPTH_MAX = 16;
+/** snarkjs's own files have five levels, four values for each public input and a few names. */
+const JSON_LIMITS: JsonLimits = { levels: 16, values: 6 * INPUTS_MAX, names: 1000 };
 /** Of any number below 2^384. */
 const DIGITS_MAX = 116;
 const CURVE_NAMES: Readonly<Record<CurveName, SnarkjsCurve>> = {
@@ -59,28 +60,11 @@ export async function readJson(source: ByteSource): Promise<unknown> {
   if (source.size > JSON_BYTES_MAX) {
     throw new ProverError('ERR_TOO_LARGE', { subject: source.name, limit: JSON_BYTES_MAX });
   }
-  const text = Buffer.from(await source.read(0, source.size)).toString('utf8');
-  let value: unknown;
   try {
-    value = JSON.parse(text);
-  } catch {
-    // The parser's own message quotes the text.
-    throw formatError(source.name, 'JSON', 'something else');
-  }
-  checkDepth(source.name, value);
-  return value;
-}
-
-/** Deeper values would exhaust the stack of whatever walks them next. */
-function checkDepth(subject: string, value: unknown): void {
-  let level = [value];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth === JSON_DEPTH_MAX) {
-      throw formatError(subject, `at most ${JSON_DEPTH_MAX} levels of JSON`, 'more');
-    }
-    level = level.flatMap((parent) =>
-      typeof parent === 'object' && parent !== null ? Object.values(parent) : [],
-    );
+    return parseJson(await source.read(0, source.size), JSON_LIMITS);
+  } catch (thrown) {
+    if (!(thrown instanceof JsonError)) throw thrown;
+    throw formatError(source.name, thrown.expected, 'something else');
   }
 }
 

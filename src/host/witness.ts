@@ -2,6 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { ScalarVector } from '../backend/backend.ts';
 import { formatError, ProverError } from '../core/errors.ts';
+import { JsonError, type JsonLimits, parseJson } from '../core/json.ts';
 import { type ByteSource, fromBytes, openFile } from '../core/source.ts';
 import { MIB } from '../core/units.ts';
 import { checkCanonical, readWtns } from '../formats/wtns.ts';
@@ -11,6 +12,8 @@ import { digestFile } from './digest.ts';
 import type { WitnessSource } from './protocol.ts';
 
 const INPUT_BYTES_MAX = 64 * MIB;
+/** The largest circuits in use have a few thousand input signals. */
+const INPUT_LIMITS: JsonLimits = { levels: 16, values: 1_000_000, names: 100_000 };
 const WASM_BYTES_MAX = 512 * MIB;
 
 /** A checked assignment: as many values as the key has wires, each below r, the first of them 1. */
@@ -105,9 +108,10 @@ async function readSmall(path: string, limit: number): Promise<Buffer> {
 function parseInput(name: string, bytes: Buffer): object {
   let input: unknown;
   try {
-    input = JSON.parse(bytes.toString('utf8'));
-  } catch {
-    throw formatError(name, 'JSON', 'something else');
+    input = parseJson(bytes, INPUT_LIMITS);
+  } catch (thrown) {
+    if (!(thrown instanceof JsonError)) throw thrown;
+    throw formatError(name, thrown.expected, 'something else');
   }
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     throw formatError(name, 'a JSON object of input signals', 'another JSON value');

@@ -3,10 +3,17 @@ import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import type { Context } from 'hono';
 import { ProverError } from '../core/errors.ts';
+import { JsonError, type JsonLimits, parseJson } from '../core/json.ts';
 import type { Caller } from './access.ts';
 
 /** Bytes of a JSON request body. */
 export const JSON_BODY_BYTES_MAX = 2 * 1024 * 1024;
+
+/**
+ * Of its shape: a verification key of 5,000 public inputs has 20,000 values, a batch of a hundred
+ * of the largest requests 3,000 names.
+ */
+export const JSON_LIMITS: JsonLimits = { levels: 32, values: 100_000, names: 5_000 };
 
 /** A client that sends nothing of its body for so long is cut off. */
 const BODY_IDLE_MS_MAX = 30_000;
@@ -50,22 +57,15 @@ export async function readJsonBytes(c: Context<Env>): Promise<Uint8Array> {
   return Buffer.concat(chunks);
 }
 
-/** @throws SyntaxError or TypeError when it is not JSON in UTF-8 */
-export function parseJson(bytes: Uint8Array): unknown {
-  return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-}
-
 /** @throws ERR_MEDIA_TYPE, ERR_TOO_LARGE, ERR_PARAMS */
 export async function readJson(c: Context<Env>): Promise<unknown> {
   const bytes = await readJsonBytes(c);
   try {
-    return parseJson(bytes);
-  } catch {
-    throw new ProverError('ERR_PARAMS', {
-      subject: 'body',
-      expected: 'JSON',
-      actual: 'other text',
-    });
+    return parseJson(bytes, JSON_LIMITS);
+  } catch (thrown) {
+    if (!(thrown instanceof JsonError)) throw thrown;
+    const { expected } = thrown;
+    throw new ProverError('ERR_PARAMS', { subject: 'body', expected, actual: 'other text' });
   }
 }
 

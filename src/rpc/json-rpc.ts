@@ -7,7 +7,8 @@ import {
   JSONRPCServer,
 } from 'json-rpc-2.0';
 import { ERRORS } from '../core/errors.ts';
-import { parseJson } from './body.ts';
+import { JsonError, parseJson } from '../core/json.ts';
+import { JSON_LIMITS } from './body.ts';
 import type { Call } from './context.ts';
 import type { PublicError } from './errors.ts';
 import type { Method } from './method.ts';
@@ -40,9 +41,11 @@ export class JsonRpc {
   async answer(bytes: Uint8Array, call: Call): Promise<JsonRpcAnswer | undefined> {
     let message: unknown;
     try {
-      message = parseJson(bytes);
-    } catch {
-      return createJSONRPCErrorResponse(null, -32700, 'Parse error');
+      message = parseJson(bytes, JSON_LIMITS);
+    } catch (thrown) {
+      if (!(thrown instanceof JsonError)) throw thrown;
+      const detail = `body: expected ${thrown.expected}`;
+      return createJSONRPCErrorResponse(null, -32700, 'Parse error', { detail });
     }
     if (!Array.isArray(message)) return (await this.#answerOne(message, call)) ?? undefined;
     if (message.length === 0) return invalidRequest(null, 'batch: expected a request, got none');

@@ -60,6 +60,21 @@ export const ForeignJson = z
     `expected at most ${JSON_LEVELS_MAX} levels of at most ${JSON_WIDTH_MAX} arrays`,
   );
 
+/** Strings in a request. */
+export const STRINGS_MAX = 65_536;
+
+/** Checked here: zod notes each of a million numbers in their place as an issue, for a second. */
+export const Strings = z
+  .unknown()
+  .refine(
+    (value) =>
+      Array.isArray(value) &&
+      value.length <= STRINGS_MAX &&
+      value.every((item) => typeof item === 'string'),
+    `expected at most ${STRINGS_MAX} strings`,
+  )
+  .meta({ type: 'array', maxItems: STRINGS_MAX, items: { type: 'string' } });
+
 export const ErrorView = z
   .object({
     code: z.enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]),

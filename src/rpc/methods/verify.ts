@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { defineMethod } from '../method.ts';
-import { ForeignJson, KeyName } from '../schemas.ts';
+import { ForeignJson, KeyName, Strings } from '../schemas.ts';
 
 export const VerifyParams = z
   .strictObject({
@@ -9,7 +9,7 @@ export const VerifyParams = z
       "snarkjs's verification key, instead of a stored key",
     ),
     proof: ForeignJson.describe("Proof in snarkjs's form"),
-    public: z.array(z.string()).describe('Public inputs, decimal'),
+    public: Strings.describe('Public inputs, decimal'),
   })
   .refine(
     ({ key, verification_key }) => (key === undefined) !== (verification_key === undefined),

@@ -238,7 +238,10 @@ describe('envelopes', () => {
 
   it('nesting that would exhaust the stack is only refused', async () => {
     const deep = `{"jsonrpc":"2.0","id":1,"method":"get_data","params":${'['.repeat(5e5)}${']'.repeat(5e5)}}`;
-    expect(await answer(deep)).toMatchObject({ id: 1 });
+    expect(await answer(deep)).toMatchObject({
+      id: null,
+      error: { code: -32700, data: { detail: 'body: expected JSON of at most 32 levels' } },
+    });
   });
 });
 
