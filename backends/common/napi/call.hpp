@@ -17,27 +17,30 @@ namespace proofline::napi {
 using settlement = std::function<Napi::Value(Napi::Env)>;
 using call_work = std::function<settlement(const call_context&)>;
 
+// Throws the error of src/core/errors.ts that `e` stands for.
+inline settlement refusal(const prover_error& e) {
+  return [e](Napi::Env env) -> Napi::Value {
+    const char* const code = code_of(e.status);
+    const Napi::Error error = Napi::Error::New(env, code);
+    const Napi::Object fields = Napi::Object::New(env);
+    for (const auto& [name, value] : e.data) fields.Set(name, value);
+    error.Set("code", code);
+    error.Set("data", fields);
+    throw error;
+  };
+}
+
 // Runs on the call's thread: no N-API here. Thrown or not, it returns exactly one settlement.
 inline settlement run_guarded(const call_work& work, const call_context& context) noexcept {
-  const auto refuse = [](const char* code, error_data data) -> settlement {
-    return [code, data = std::move(data)](Napi::Env env) -> Napi::Value {
-      const Napi::Error error = Napi::Error::New(env, code);
-      const Napi::Object fields = Napi::Object::New(env);
-      for (const auto& [name, value] : data) fields.Set(name, value);
-      error.Set("code", code);
-      error.Set("data", fields);
-      throw error;
-    };
-  };
   try {
     return work(context);
   } catch (const prover_error& e) {
-    return refuse(code_of(e.status), e.data);
+    return refusal(e);
   } catch (const std::bad_alloc&) {
-    return refuse(code_of(prover_status::out_of_memory),
-                  {{"device", "cpu"}, {"needBytes", "enough"}, {"freeBytes", "fewer"}});
+    return refusal({prover_status::out_of_memory,
+                    {{"device", "cpu"}, {"needBytes", "enough"}, {"freeBytes", "fewer"}}});
   } catch (const std::exception& e) {
-    return refuse(code_of(prover_status::internal), {{"reason", e.what()}});
+    return refusal(internal_error(e.what()));
   }
 }
 
@@ -140,14 +143,15 @@ class running_call : public std::enable_shared_from_this<running_call> {
     closing_ = true;
   }
 
-  // The only place where a native status becomes a JavaScript error.
+  // The only place where a native status becomes a JavaScript error. A call that was aborted in time is
+  // cancelled, even if its work was done first.
   void settle(Napi::Env env, const settlement& result) {
     const std::shared_ptr<running_call> self = shared_from_this();
     thread_.join();
     running_calls::of(env).remove(this);
     keep_.clear();
     try {
-      deferred_.Resolve(result(env));
+      deferred_.Resolve(cancel_->requested() ? refusal(cancelled_error())(env) : result(env));
     } catch (const Napi::Error& error) {
       deferred_.Reject(error.Value());
     }
