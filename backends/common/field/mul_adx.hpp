@@ -52,15 +52,46 @@ inline void mac_row(uint64_t (&t)[7], const words<6>& x, uint64_t k) {
 
 #undef PROOFLINE_MULX
 
+// t ← x·k.
+inline void mul_row(uint64_t (&t)[5], const words<4>& x, uint64_t k) {
+  uint64_t lo;
+  asm("mulxq %[x0], %[t0], %[t1]\n\t"
+      "mulxq %[x1], %[lo], %[t2]\n\taddq %[lo], %[t1]\n\t"
+      "mulxq %[x2], %[lo], %[t3]\n\tadcq %[lo], %[t2]\n\t"
+      "mulxq %[x3], %[lo], %[t4]\n\tadcq %[lo], %[t3]\n\t"
+      "adcq $0, %[t4]\n\t"
+      : [t0] "=&r"(t[0]), [t1] "=&r"(t[1]), [t2] "=&r"(t[2]), [t3] "=&r"(t[3]), [t4] "=&r"(t[4]),
+        [lo] "=&r"(lo)
+      : [x0] "m"(x.w[0]), [x1] "m"(x.w[1]), [x2] "m"(x.w[2]), [x3] "m"(x.w[3]), "d"(k)
+      : "cc");
+}
+
+inline void mul_row(uint64_t (&t)[7], const words<6>& x, uint64_t k) {
+  uint64_t lo;
+  asm("mulxq %[x0], %[t0], %[t1]\n\t"
+      "mulxq %[x1], %[lo], %[t2]\n\taddq %[lo], %[t1]\n\t"
+      "mulxq %[x2], %[lo], %[t3]\n\tadcq %[lo], %[t2]\n\t"
+      "mulxq %[x3], %[lo], %[t4]\n\tadcq %[lo], %[t3]\n\t"
+      "mulxq %[x4], %[lo], %[t5]\n\tadcq %[lo], %[t4]\n\t"
+      "mulxq %[x5], %[lo], %[t6]\n\tadcq %[lo], %[t5]\n\t"
+      "adcq $0, %[t6]\n\t"
+      : [t0] "=&r"(t[0]), [t1] "=&r"(t[1]), [t2] "=&r"(t[2]), [t3] "=&r"(t[3]), [t4] "=&r"(t[4]),
+        [t5] "=&r"(t[5]), [t6] "=&r"(t[6]), [lo] "=&r"(lo)
+      : [x0] "m"(x.w[0]), [x1] "m"(x.w[1]), [x2] "m"(x.w[2]), [x3] "m"(x.w[3]),
+        [x4] "m"(x.w[4]), [x5] "m"(x.w[5]), "d"(k)
+      : "cc");
+}
+
 // r ← a·b·2^(−64N) mod p. `r` may be `a` or `b`. Not inlined: a call costs little beside it, and point
 // formulas stay small enough for the instruction cache.
 template <class P>
 [[gnu::noinline]] void mul(words<P::limbs>& r, const words<P::limbs>& a, const words<P::limbs>& b) {
   constexpr int N = P::limbs;
-  uint64_t t[N + 1] = {};
+  uint64_t t[N + 1];
+  mul_row(t, a, b.w[0]);
 #pragma GCC unroll 8
   for (int i = 0; i < N; i++) {
-    mac_row(t, a, b.w[i]);
+    if (i > 0) mac_row(t, a, b.w[i]);
     mac_row(t, modulus_in_memory<P>, t[0] * negated_inverse<P>());
 #pragma GCC unroll 8
     for (int j = 0; j < N; j++) t[j] = t[j + 1];

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <vector>
 
 #include "core/cpu.hpp"
@@ -34,12 +35,26 @@ class batch_scratch {
   std::vector<unsigned char> bytes_;
 };
 
-// Elements of memory as they are: an unaligned load.
+// An element of memory as it is, at any alignment.
 template <class T>
 T load(const void* from) {
   T value;
   std::memcpy(&value, from, sizeof value);
   return value;
+}
+
+// Word by word: a copy in wider pieces of words just written would wait until they have left the store buffer.
+template <class T>
+void store(void* to, const T& value) {
+#if defined(__x86_64__) && defined(__GNUC__)
+  const uint64_t* const words = reinterpret_cast<const uint64_t*>(&value);
+  for (size_t i = 0; i < sizeof value / 8; i++) {
+    uint8_t(&at)[8] = *reinterpret_cast<uint8_t(*)[8]>(static_cast<uint8_t*>(to) + 8 * i);
+    asm("movq %1, %0" : "=m"(at) : "r"(words[i]));
+  }
+#else
+  std::memcpy(to, &value, sizeof value);
+#endif
 }
 
 template <class G>
@@ -48,82 +63,105 @@ typename G::affine load_point(point_ref ref) {
   return ref & 1 ? -p : p;
 }
 
-// The inversions of a batch are done in the base field: 1/d = conjugate(d)/norm(d).
-template <class P>
-mont_t<P> norm(const mont_t<P>& d) {
-  return d;
-}
+// A batch inverts in the base field: 1/d = conjugate(d)/norm(d). In F_p the norm is d itself.
 template <class F>
-F norm(const fp2_t<F>& d) {
-  return d.c0.sqr() + d.c1.sqr();
-}
-template <class P>
-mont_t<P> inverse_of_norm(const mont_t<P>&, const mont_t<P>& norm_inverse) {
-  return norm_inverse;
-}
+struct batch_field {
+  using base = F;
+  struct denominator {
+    F value;
+    const F& norm() const { return value; }
+    explicit denominator(const F& value) : value(value) {}
+    F inverse(const F& a, const F& b) const { return a * b; }  // for a·b = 1/norm
+  };
+};
 template <class F>
-fp2_t<F> inverse_of_norm(const fp2_t<F>& d, const F& norm_inverse) {
-  return {d.c0 * norm_inverse, -(d.c1 * norm_inverse)};
-}
+struct batch_field<fp2_t<F>> {
+  using base = F;
+  struct denominator {
+    fp2_t<F> value;
+    F norm_of;
+    const F& norm() const { return norm_of; }
+    explicit denominator(const fp2_t<F>& value)
+        : value(value), norm_of(value.c0.sqr() + value.c1.sqr()) {}
+    fp2_t<F> inverse(const F& a, const F& b) const {
+      const F norm_inverse = a * b;
+      return {value.c0 * norm_inverse, -(value.c1 * norm_inverse)};
+    }
+  };
+};
 
 // The portable path, and the reference of the others.
 template <class G>
-void batch_add_scalar(const addition* list, size_t n, batch_scratch& scratch,
-                      prefetch_stream& ahead) {
-  using field = typename G::field;
-  using base = decltype(norm(field{}));
-  enum kind : uint8_t { distinct, equal, done };
-  struct pending {
-    field denominator;
-    base norm_of, product_before;
-    kind what;
-  };
-  constexpr size_t batch = 1024;
-  pending* const state = scratch.get<pending>(n < batch ? n : batch);
+class scalar_batch {
+ public:
+  static constexpr size_t size_max = 1024;
 
-  for (size_t start = 0; start < n; start += batch) {
-    const size_t count = n - start < batch ? n - start : batch;
-    const addition* const part = list + start;
-    base product = base::one();
-    for (size_t i = 0; i < count; i++) {
-      pending& s = state[i];
-      const auto a = load<typename G::affine>(address_of(part[i].left));
-      const auto b = load<typename G::affine>(address_of(part[i].right));
-      s.what = distinct;
-      s.denominator = b.x - a.x;
-      if (a.is_infinity() || b.is_infinity() || s.denominator.is_zero()) {
-        const auto p = load_point<G>(part[i].left), q = load_point<G>(part[i].right);
-        if (!p.is_infinity() && p == q && !p.y.is_zero()) {
-          s.what = equal;
-          s.denominator = p.y.dbl();
-        } else {
-          s.what = done;
-          const auto sum = p.is_infinity() ? q : q.is_infinity() ? p : G::affine::infinity();
-          std::memcpy(part[i].out, &sum, sizeof sum);
-          continue;
-        }
+  static void run(const addition* list, size_t n, batch_scratch& scratch, prefetch_stream& ahead) {
+    for (size_t start = 0; start < n; start += size_max) {
+      const size_t count = n - start < size_max ? n - start : size_max;
+      pending* const state = scratch.get<pending>(count);
+      base product = base::one();
+      for (size_t i = 0; i < count; i++) open(list[start + i], state[i], product);
+      product = product.inverse();
+      for (size_t i = count; i-- > 0;) {
+        ahead.step<sizeof(affine)>(2);
+        if (state[i].what != done) close(list[start + i], state[i], product);
       }
-      s.norm_of = norm(s.denominator);
-      s.product_before = product;
-      product *= s.norm_of;
-    }
-    product = product.inverse();
-    for (size_t i = count; i-- > 0;) {
-      ahead.step<sizeof(typename G::affine)>(2);
-      const pending& s = state[i];
-      if (s.what == done) continue;
-      const field inverse = inverse_of_norm(s.denominator, product * s.product_before);
-      product *= s.norm_of;
-      const auto p = load_point<G>(part[i].left), q = load_point<G>(part[i].right);
-      const field numerator = s.what == distinct ? q.y - p.y : p.x.sqr() + p.x.sqr().dbl();
-      const field slope = numerator * inverse;
-      typename G::affine sum;
-      sum.x = slope.sqr() - p.x - q.x;
-      sum.y = slope * (p.x - sum.x) - p.y;
-      std::memcpy(part[i].out, &sum, sizeof sum);
     }
   }
-}
+
+ private:
+  using affine = typename G::affine;
+  using field = typename G::field;
+  using base = typename batch_field<field>::base;
+  using denominator_t = typename batch_field<field>::denominator;
+  enum kind : uint8_t { distinct, equal, done };
+  struct pending {
+    denominator_t denominator;
+    base product_before;
+    kind what;
+  };
+
+  static void open(const addition& a, pending& s, base& product) {
+    const field left = load<field>(address_of(a.left)), right = load<field>(address_of(a.right));
+    new (&s.denominator) denominator_t(right - left);
+    s.what = distinct;
+    if (left.is_zero() || right.is_zero() || s.denominator.value.is_zero()) [[unlikely]]
+      classify(a, s);
+    if (s.what == done) return;
+    s.product_before = product;
+    product *= s.denominator.norm();
+  }
+
+  // Doublings, and sums with a point at infinity or that are one.
+  static void classify(const addition& a, pending& s) {
+    const auto p = load_point<G>(a.left), q = load_point<G>(a.right);
+    if (!p.is_infinity() && !q.is_infinity() && !(p.x == q.x)) return;
+    if (!p.is_infinity() && p == q && !p.y.is_zero()) {
+      s.what = equal;
+      new (&s.denominator) denominator_t(p.y.dbl());
+    } else {
+      s.what = done;
+      store(a.out, p.is_infinity() ? q : q.is_infinity() ? p : affine::infinity());
+    }
+  }
+
+  static void close(const addition& a, const pending& s, base& product) {
+    field slope(s.denominator.inverse(product, s.product_before));
+    product *= s.denominator.norm();
+    const auto p = load_point<G>(a.left), q = load_point<G>(a.right);
+    if (s.what == distinct) {
+      slope *= q.y - p.y;
+    } else {
+      const field xx = p.x.sqr();
+      slope *= xx.dbl() + xx;
+    }
+    const field x(slope.sqr() - (p.x + q.x));
+    const field y(slope * (p.x - x) - p.y);
+    store(a.out, x);
+    store(static_cast<uint8_t*>(a.out) + sizeof x, y);
+  }
+};
 
 template <class P>
 mont_t<P> reduced_once(const mont_t<P>& a) {
@@ -141,7 +179,7 @@ void batch_add(const addition* list, size_t n, batch_scratch& scratch, prefetch_
   if (n == 0) return;
 #if defined(PROOFLINE_IFMA)
   if (has(isa::ifma)) {
-    using base = decltype(norm(typename G::field{}));
+    using base = typename batch_field<typename G::field>::base;
     void* const memory = scratch.get<uint8_t>(ifma_scratch_bytes<G>(n));
     batch_add_ifma<G>(list, n, memory, [](uint64_t* words) {
       const base a = reduced_once(load<base>(words));
@@ -151,7 +189,7 @@ void batch_add(const addition* list, size_t n, batch_scratch& scratch, prefetch_
     return;
   }
 #endif
-  batch_add_scalar<G>(list, n, scratch, ahead);
+  scalar_batch<G>::run(list, n, scratch, ahead);
 }
 
 template <class G>
