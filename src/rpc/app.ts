@@ -4,7 +4,7 @@ import { ProverError, toProverError } from '../core/errors.ts';
 import { GIB } from '../core/units.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import { Access, requireScope } from './access.ts';
-import type { Env } from './body.ts';
+import { clientIsGone, type Env } from './body.ts';
 import type { LogLevelSwitch, ServiceContext, Services } from './context.ts';
 import { openapiDocument, openrpcDocument } from './documents.ts';
 import { errorHeaders, httpStatus, type PublicError, publicError } from './errors.ts';
@@ -86,6 +86,7 @@ export function createApp(services: Services, options: AppOptions): Hono<Env> {
     return c.json({ error }, 405, { allow: verbs.join(', ') });
   });
   app.onError((thrown, c) => {
+    if (clientIsGone(c)) return c.body(null, 400);
     const error = describeError(thrown);
     return c.json({ error }, httpStatus(error), errorHeaders(error));
   });

@@ -36,6 +36,12 @@ export function bodyOf(c: Context<Env>): Readable {
   return body === null ? Readable.from([]) : Readable.fromWeb(body as ReadableStream<Uint8Array>);
 }
 
+/** Whether nobody is left to answer: the connection ended, perhaps in the middle of the request. */
+export function clientIsGone(c: Context<Env>): boolean {
+  const incoming = (c.env as Env['Bindings'] | undefined)?.incoming;
+  return c.req.raw.signal.aborted || (incoming?.destroyed === true && !incoming.complete);
+}
+
 /**
  * The chunks of `stream`; leaving the loop early keeps the connection, so that it can be answered.
  */

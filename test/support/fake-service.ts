@@ -235,8 +235,8 @@ export class FakePayloads implements PayloadStore {
   readonly #known = new Set<string>();
   /** Bodies that ended in an error, in order. */
   readonly failures: unknown[] = [];
-  /** Called with each chunk, before the next one is taken. */
-  onChunk: (chunk: Uint8Array) => void = () => {};
+  /** Awaited for each chunk, before the next one is taken. */
+  onChunk: (chunk: Uint8Array) => unknown = () => {};
 
   async put(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<PayloadInfo> {
     const hash = createHash('sha256');
@@ -248,7 +248,7 @@ export class FakePayloads implements PayloadStore {
           throw new ProverError('ERR_TOO_LARGE', { subject: 'payload', limit: limitBytes });
         }
         hash.update(chunk);
-        this.onChunk(chunk);
+        await this.onChunk(chunk);
       }
     } catch (thrown) {
       this.failures.push(thrown);

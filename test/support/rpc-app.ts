@@ -20,15 +20,21 @@ export interface RpcAnswer {
   readonly error?: { code: number; message: string; data?: Record<string, unknown> };
 }
 
+/** What the app asks of its owner, at values that no test meets by accident. */
+export const OPTIONS = {
+  version: '1.2.3',
+  tokens: new TokenStore('/nonexistent/tokens.json'),
+  requestsPerMinute: 100_000,
+  jobsPerToken: 1000,
+  logLevel: { level: 'info' },
+} satisfies AppOptions;
+
 /** The app over fake services, without a socket. */
 export function testApp(options: Partial<AppOptions> = {}): TestApp {
   const services = fakeServices();
   const reported: TestApp['reported'] = [];
   const app = createApp(services, {
-    version: '1.2.3',
-    tokens: new TokenStore('/nonexistent/tokens.json'),
-    requestsPerMinute: 100_000,
-    jobsPerToken: 1000,
+    ...OPTIONS,
     logLevel: { level: 'info' },
     onInternalError: (error, reference) => void reported.push({ error, reference }),
     ...options,

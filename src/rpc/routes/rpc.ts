@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
+import { ProverError } from '../../core/errors.ts';
 import { type Env, readJsonBytes } from '../body.ts';
 import type { ServiceContext } from '../context.ts';
 import { errorHeaders, httpStatus } from '../errors.ts';
@@ -53,6 +54,7 @@ export const rpcRoute: Route = {
     try {
       bytes = await readJsonBytes(c);
     } catch (thrown) {
+      if (!(thrown instanceof ProverError)) throw thrown;
       return refuse(c, context, thrown);
     }
     const rpc = new JsonRpc(METHODS, context.describeError);
@@ -62,7 +64,7 @@ export const rpcRoute: Route = {
 };
 
 /** What is wrong with the HTTP request itself has its HTTP status, and still an envelope. */
-function refuse(c: Context<Env>, context: ServiceContext, thrown: unknown): Response {
+function refuse(c: Context<Env>, context: ServiceContext, thrown: ProverError): Response {
   const error = context.describeError(thrown);
   return c.json(errorResponse(null, error), httpStatus(error), errorHeaders(error));
 }
