@@ -94,12 +94,16 @@ describe('a job', () => {
   it('takes its trace from a valid traceparent only', async () => {
     const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
     const traceparent = `00-${trace}-00f067aa0ba902b7-01`;
-    expect((await submit('fine', { traceparent })).traceId).toBe(trace);
+    const traceOf = async (header: string): Promise<string> => {
+      const { id, traceId } = await submit('fine', { traceparent: header });
+      await jobs.settled(id);
+      return traceId;
+    };
+    expect(await traceOf(traceparent)).toBe(trace);
     for (const bad of [`00-${'0'.repeat(32)}-00f067aa0ba902b7-01`, `${traceparent}x`, 'ff']) {
-      const { traceId } = await submit('fine', { traceparent: bad });
+      const traceId = await traceOf(bad);
       expect(traceId).toMatch(/^[0-9a-f]{32}$/);
       expect(traceId).not.toBe(trace);
-      await new Promise((resolve) => setTimeout(resolve, 50));
     }
   });
 });
