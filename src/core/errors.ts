@@ -266,8 +266,16 @@ export class ProverError<C extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
+const VALUE_LENGTH_MAX = 1000;
+
 function renderText(text: string, data: Readonly<Record<string, string | number>>): string {
-  return text.replace(/\{(\w+)\}/g, (_, name: string) => String(data[name]));
+  return text.replace(/\{(\w+)\}/g, (_, name: string) => oneLine(String(data[name])));
+}
+
+/** Names and values from outside neither break a line of a log nor fill it. */
+function oneLine(text: string): string {
+  const short = text.length > VALUE_LENGTH_MAX ? `${text.slice(0, VALUE_LENGTH_MAX)}…` : text;
+  return short.replaceAll(/[\p{Cc}\u2028\u2029]/gu, '\ufffd');
 }
 
 /** `subject: expected X, got Y` for a file or message of the wrong form. */

@@ -24,8 +24,20 @@ export interface Env {
   Variables: { caller: Caller };
 }
 
-/** The request's body as it arrives, never held whole. */
-export function bodyOf(c: Context<Env>): Readable {
+/**
+ * The request's body as it arrives, never held whole.
+ * @throws ERR_PARAMS where the client is gone before its end
+ */
+export async function* bodyChunks(c: Context<Env>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* chunksOf(bodyOf(c));
+  } catch (cause) {
+    const actual = 'the end of the connection';
+    throw new ProverError('ERR_PARAMS', { subject: 'body', expected: 'all of it', actual }, cause);
+  }
+}
+
+function bodyOf(c: Context<Env>): Readable {
   const incoming = (c.env as Env['Bindings'] | undefined)?.incoming;
   if (incoming !== undefined) {
     incoming.setTimeout(BODY_IDLE_MS_MAX, () => incoming.destroy());
@@ -55,7 +67,7 @@ export async function readJsonBytes(c: Context<Env>): Promise<Uint8Array> {
   checkDeclaredLength(c, JSON_BODY_BYTES_MAX);
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of chunksOf(bodyOf(c))) {
+  for await (const chunk of bodyChunks(c)) {
     bytes += chunk.length;
     if (bytes > JSON_BODY_BYTES_MAX) throw tooLarge(JSON_BODY_BYTES_MAX);
     chunks.push(chunk);

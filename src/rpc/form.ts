@@ -4,7 +4,7 @@ import type { Context } from 'hono';
 import { ProverError } from '../core/errors.ts';
 import { KIB } from '../core/units.ts';
 import type { PayloadInfo } from '../jobs/payloads.ts';
-import { bodyOf, checkDeclaredLength, chunksOf, type Env } from './body.ts';
+import { bodyChunks, checkDeclaredLength, chunksOf, type Env } from './body.ts';
 
 const FIELD_BYTES_MAX = 4 * KIB;
 /** Bytes of a form besides its file. */
@@ -85,7 +85,7 @@ async function feed(c: Context<Env>, parser: busboy.Busboy, bytesMax: number): P
   const done = once(parser, 'finish');
   done.catch(() => {});
   let bytes = 0;
-  for await (const chunk of chunksOf(bodyOf(c))) {
+  for await (const chunk of bodyChunks(c)) {
     bytes += chunk.length;
     if (bytes > bytesMax)
       throw new ProverError('ERR_TOO_LARGE', { subject: 'body', limit: bytesMax });

@@ -11,6 +11,8 @@ export interface TestApp {
   /** The answer to one JSON-RPC request with id 1. */
   rpc(method: string, params?: unknown): Promise<RpcAnswer>;
   request(path: string, init: RequestInit): Promise<Response>;
+  /** For a server of its own. */
+  readonly fetch: ReturnType<typeof createApp>['fetch'];
 }
 
 export interface RpcAnswer {
@@ -50,6 +52,7 @@ export function testApp(options: Partial<AppOptions> = {}): TestApp {
     services,
     reported,
     request,
+    fetch: app.fetch,
     post,
     get: (path, headers = {}) => request(path, { headers }),
     rpc: async (method, params) => {

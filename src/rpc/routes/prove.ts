@@ -2,9 +2,8 @@ import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { ProverError } from '../../core/errors.ts';
 import {
-  bodyOf,
+  bodyChunks,
   checkDeclaredLength,
-  chunksOf,
   type Env,
   mediaTypeError,
   mediaTypeOf,
@@ -40,7 +39,7 @@ export const payloadsRoute: Route = {
       throw mediaTypeError('application/octet-stream', 'a form, which POST /v1/prove takes');
     }
     checkDeclaredLength(c, uploadLimitBytes);
-    return c.json(await services.payloads.put(chunksOf(bodyOf(c)), uploadLimitBytes), 201);
+    return c.json(await services.payloads.put(bodyChunks(c), uploadLimitBytes), 201);
   },
 };
 
