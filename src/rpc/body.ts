@@ -4,6 +4,7 @@ import type { ReadableStream } from 'node:stream/web';
 import type { Context } from 'hono';
 import { ProverError } from '../core/errors.ts';
 import { JsonError, type JsonLimits, parseJson } from '../core/json.ts';
+import { KIB } from '../core/units.ts';
 import type { Caller } from './access.ts';
 
 /** Bytes of a JSON request body. */
@@ -15,8 +16,8 @@ export const JSON_BODY_BYTES_MAX = 2 * 1024 * 1024;
  */
 export const JSON_LIMITS: JsonLimits = { levels: 32, values: 100_000, names: 5_000 };
 
-/** A client that sends nothing of its body for so long is cut off. */
-const BODY_IDLE_MS_MAX = 30_000;
+/** A body brings so much in each such time, or its client is cut off. */
+const BODY_PACE = { ms: 30_000, bytesMin: 32 * KIB } as const;
 
 /** `incoming` is there when the request came over a socket. */
 export interface Env {
@@ -40,8 +41,7 @@ export async function* bodyChunks(c: Context<Env>): AsyncGenerator<Uint8Array> {
 function bodyOf(c: Context<Env>): Readable {
   const incoming = (c.env as Env['Bindings'] | undefined)?.incoming;
   if (incoming !== undefined) {
-    incoming.setTimeout(BODY_IDLE_MS_MAX, () => incoming.destroy());
-    incoming.once('end', () => incoming.socket.setTimeout(0));
+    cutOffIfSlow(incoming);
     return incoming;
   }
   const { body } = c.req.raw;
@@ -52,6 +52,16 @@ function bodyOf(c: Context<Env>): Readable {
 export function clientIsGone(c: Context<Env>): boolean {
   const incoming = (c.env as Env['Bindings'] | undefined)?.incoming;
   return c.req.raw.signal.aborted || (incoming?.destroyed === true && !incoming.complete);
+}
+
+function cutOffIfSlow(incoming: IncomingMessage): void {
+  const { socket } = incoming;
+  let seen = socket.bytesRead;
+  const timer = setInterval(() => {
+    if (socket.bytesRead - seen < BODY_PACE.bytesMin) incoming.destroy();
+    seen = socket.bytesRead;
+  }, BODY_PACE.ms);
+  for (const event of ['end', 'close']) incoming.once(event, () => clearInterval(timer));
 }
 
 /**

@@ -10,6 +10,8 @@ import type { TokenStore } from './tokens.ts';
 /** A client has this long to send its headers, and an hour for its body. */
 const HEADERS_MS_MAX = 10_000;
 const REQUEST_MS_MAX = 3_600_000;
+/** Node looks for late clients so often; its default would let them be half a minute late. */
+const CHECK_EVERY_MS = 5_000;
 /**
  * Longer than the idle time of common proxies and of Go's clients (90 s), which must close first.
  */
@@ -50,6 +52,7 @@ export async function openTransport(
   const limits = {
     headersTimeout: HEADERS_MS_MAX,
     requestTimeout: REQUEST_MS_MAX,
+    connectionsCheckingInterval: CHECK_EVERY_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
   };
   const tls =

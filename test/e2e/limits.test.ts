@@ -1,7 +1,11 @@
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { connections, type Load, largeBodies, slowLoris, uploads } from '../load/loads.ts';
+import { expectWithinLimits, measure, table } from '../load/measure.ts';
 import { Api } from '../support/api.ts';
 import { chainWitness, keepChainKey } from '../support/chain-files.ts';
 import { type Service, serve } from '../support/command.ts';
@@ -27,7 +31,11 @@ beforeAll(async () => {
   await keepChainKey(folder);
   await keepPreimageKey(folder);
   slowWitness = await preimageWitness(7n);
-  service = await serve(folder, { PROOFLINE_QUEUE_LIMIT: '12', PROOFLINE_LOG_LEVEL: 'error' });
+  service = await serve(folder, {
+    PROOFLINE_QUEUE_LIMIT: '12',
+    PROOFLINE_LOG_LEVEL: 'error',
+    PROOFLINE_REQUESTS_PER_MINUTE: '1000000',
+  });
   api = new Api(service.url);
 });
 afterAll(async () => {
@@ -163,6 +171,40 @@ it('a queue at its bound says when to come back, over REST and JSON-RPC', async 
   expect(rpc.body.error).toMatchObject({ code: -32031, data: { retryAfterSeconds: seconds } });
   await cancelAll();
   expect((await submit()).status).toBe(202);
+});
+
+describe('under load the service keeps within its limits', () => {
+  const LOADS: readonly [string, Load][] = [
+    ['1,000 connections', connections(1000, 4)],
+    ['20 uploads at once', uploads(20, 5_000_000)],
+    ['200 slow clients', slowLoris(100, 3)],
+    ['JSON of the largest size', largeBodies(1)],
+  ];
+
+  // Other tests share the machine: what was late once must be late each time.
+  it.each(LOADS)('%s', { retry: 2 }, async (name, load) => {
+    const measured = await measure(name, service, load);
+    console.log(table([measured]));
+    expectWithinLimits(measured);
+  });
+
+  it('and has lost none of it', () => {
+    expect(service.stderr()).toBe('');
+  });
+
+  it('a client that is slow to send its headers is cut off', async () => {
+    const { hostname, port } = new URL(service.url);
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => {});
+    socket.write('GET /health/live HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ');
+    const trickle = setInterval(() => socket.write('a'), 500);
+    const before = performance.now();
+    await once(socket.resume(), 'close');
+    clearInterval(trickle);
+    const seconds = (performance.now() - before) / 1000;
+    expect(seconds).toBeGreaterThan(9);
+    expect(seconds).toBeLessThan(17);
+  });
 });
 
 const upload = (bytes: Uint8Array) =>
