@@ -35,6 +35,7 @@ export class PayloadFolder implements PayloadStore {
   readonly #options: PayloadFolderOptions;
   /** Bytes of all payloads, and of those on their way; counted once, then kept up to date. */
   #bytes: number | undefined;
+  #sweeping: Promise<void> | undefined;
 
   constructor(options: PayloadFolderOptions) {
     this.#options = options;
@@ -46,7 +47,7 @@ export class PayloadFolder implements PayloadStore {
     let written = 0;
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      await this.#sweep();
+      await this.sweep();
       const info = await writeHashed(partial, body, (bytes) => {
         if (written + bytes > limitBytes) {
           throw new ProverError('ERR_TOO_LARGE', { subject: 'payload', limit: limitBytes });
@@ -54,6 +55,7 @@ export class PayloadFolder implements PayloadStore {
         this.#reserve(bytes);
         written += bytes;
       });
+      await this.#sweeping?.catch(() => {});
       if (this.has(info.sha256)) this.#reserve(-written);
       await rename(partial, this.path(info.sha256));
       await syncFolder(folder);
@@ -76,6 +78,7 @@ export class PayloadFolder implements PayloadStore {
 
   /** Marks a payload as just used, so that it stays. @throws ERR_PAYLOAD_UNKNOWN */
   async use(sha256: string): Promise<void> {
+    await this.#sweeping?.catch(() => {});
     const now = new Date();
     await utimes(this.path(sha256), now, now).catch((cause: NodeJS.ErrnoException) => {
       if (cause.code === 'ENOENT') throw new ProverError('ERR_PAYLOAD_UNKNOWN', { sha256 });
@@ -93,12 +96,22 @@ export class PayloadFolder implements PayloadStore {
     this.#bytes = total;
   }
 
-  /** Removes old payloads that no job needs, and what an earlier process has left half written. */
-  async #sweep(): Promise<void> {
+  /**
+   * Removes old payloads that no job needs, and what an earlier process has left half written. One
+   * sweep at a time: what is used or stored meanwhile waits for its end.
+   */
+  sweep(): Promise<void> {
+    this.#sweeping ??= this.#removeOld().finally(() => {
+      this.#sweeping = undefined;
+    });
+    return this.#sweeping;
+  }
+
+  async #removeOld(): Promise<void> {
     const { folder, inUse } = this.#options;
     const first = this.#bytes === undefined;
     let kept = 0;
-    for (const name of await readdir(folder)) {
+    for (const name of await namesIn(folder)) {
       const path = join(folder, name);
       const info = await stat(path).catch(() => undefined);
       if (info === undefined) continue;
@@ -110,6 +123,16 @@ export class PayloadFolder implements PayloadStore {
       } else kept += info.size;
     }
     this.#bytes ??= kept;
+  }
+}
+
+/** None where there is no such folder yet. */
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw cause;
   }
 }
 

@@ -110,7 +110,7 @@ export class Jobs implements JobService {
 
   constructor(options: JobsOptions) {
     this.#options = options;
-    this.#pruning = setInterval(() => this.#prune(), PRUNE_EVERY_MS);
+    this.#pruning = setInterval(() => void this.#tidy(), PRUNE_EVERY_MS);
     this.#pruning.unref();
   }
 
@@ -381,6 +381,16 @@ export class Jobs implements JobService {
   #withProgress(job: Job): Job {
     const progress = this.#live.get(job.id)?.progress;
     return job.state === 'running' && progress !== undefined ? { ...job, progress } : job;
+  }
+
+  /** Witnesses are secret: they do not wait for the next upload to go. */
+  async #tidy(): Promise<void> {
+    try {
+      this.#prune();
+      await this.#options.payloads.sweep();
+    } catch (thrown) {
+      this.#options.warn(toProverError(thrown), '');
+    }
   }
 
   #prune(): void {

@@ -52,6 +52,42 @@ it('lets go of old payloads that no job needs', async () => {
   expect(store.has(needed.sha256)).toBe(true);
 });
 
+it('sweeps without an upload too, also before there is a folder', async () => {
+  await store.sweep();
+  const { sha256 } = await store.put(body('old'), 9);
+  await store.sweep();
+  expect(store.has(sha256)).toBe(true);
+  const before = new Date(Date.now() - 2 * 3_600_000);
+  await utimes(store.path(sha256), before, before);
+  await store.sweep();
+  expect(store.has(sha256)).toBe(false);
+});
+
+it('counts an old payload once, however many uploads find it', async () => {
+  const large = await store.put(body('x'.repeat(900)), 1000);
+  const before = new Date(Date.now() - 2 * 3_600_000);
+  await utimes(store.path(large.sha256), before, before);
+  await Promise.all(['a', 'b', 'c', 'd'].map((text) => store.put(body(text), 9)));
+  const fill = (bytes: number) => store.put(body('y'.repeat(bytes)), 1000);
+  await expect(fill(997)).rejects.toMatchObject({ code: 'ERR_STORAGE' });
+  await fill(996);
+});
+
+it('a payload that is used while old ones are swept is either there or said to be gone', async () => {
+  const before = new Date(Date.now() - 2 * 3_600_000);
+  for (let i = 0; i < 50; i++) {
+    const { sha256 } = await store.put(body('same'), 9);
+    await utimes(store.path(sha256), before, before);
+    const swept = store.sweep();
+    const used = await store.use(sha256).then(
+      () => true,
+      () => false,
+    );
+    await swept;
+    expect(store.has(sha256)).toBe(used);
+  }
+});
+
 it('bounds all payloads together, and counts the same bytes once', async () => {
   const large = 'x'.repeat(600);
   await store.put(body(large), 1000);
