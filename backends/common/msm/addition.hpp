@@ -20,17 +20,22 @@ struct addition {
   void* out;
 };
 
+// Asks the cache for each line of `Bytes` bytes at a point.
+template <size_t Bytes>
+void prefetch_bytes(point_ref at) {
+  for (point_ref line = at & ~point_ref{63}; line < at + Bytes - 1; line += 64)
+    __builtin_prefetch(reinterpret_cast<const void*>(line));
+}
+
 // Points that a later batch will need: each step of the current one asks the cache for a few, so that their
 // arrival hides behind its arithmetic.
 struct prefetch_stream {
   const point_ref* next = nullptr;
   const point_ref* end = nullptr;
 
-  template <size_t PointBytes>
+  template <size_t Bytes>
   void step(size_t points) {
-    for (size_t i = 0; i < points && next != end; i++, next++)
-      for (point_ref line = *next & ~point_ref{63}; line < *next + PointBytes - 1; line += 64)
-        __builtin_prefetch(reinterpret_cast<const void*>(line), 0, 2);
+    for (size_t i = 0; i < points && next != end; i++) prefetch_bytes<Bytes>(*next++);
   }
 };
 

@@ -96,15 +96,18 @@ class scalar_batch {
  public:
   static constexpr size_t size_max = 1024;
 
-  static void run(const addition* list, size_t n, batch_scratch& scratch, prefetch_stream& ahead) {
+  static void run(const addition* list, size_t n, batch_scratch& scratch) {
     for (size_t start = 0; start < n; start += size_max) {
       const size_t count = n - start < size_max ? n - start : size_max;
       pending* const state = scratch.get<pending>(count);
       base product = base::one();
-      for (size_t i = 0; i < count; i++) open(list[start + i], state[i], product);
+      for (size_t i = 0; i < count; i++) {
+        if (i + fetch_ahead < count) prefetch(list[start + i + fetch_ahead]);
+        open(list[start + i], state[i], product);
+      }
       product = product.inverse();
       for (size_t i = count; i-- > 0;) {
-        ahead.step<sizeof(affine)>(2);
+        if (i >= fetch_ahead) prefetch(list[start + i - fetch_ahead]);
         if (state[i].what != done) close(list[start + i], state[i], product);
       }
     }
@@ -121,6 +124,14 @@ class scalar_batch {
     base product_before;
     kind what;
   };
+
+  // Additions between asking the cache for operands and using them.
+  static constexpr size_t fetch_ahead = 8;
+
+  static void prefetch(const addition& a) {
+    prefetch_bytes<sizeof(affine)>(a.left);
+    prefetch_bytes<sizeof(affine)>(a.right);
+  }
 
   static void open(const addition& a, pending& s, base& product) {
     const field left = load<field>(address_of(a.left)), right = load<field>(address_of(a.right));
@@ -189,7 +200,7 @@ void batch_add(const addition* list, size_t n, batch_scratch& scratch, prefetch_
     return;
   }
 #endif
-  scalar_batch<G>::run(list, n, scratch, ahead);
+  scalar_batch<G>::run(list, n, scratch);
 }
 
 template <class G>

@@ -43,7 +43,11 @@ struct over_fp {
   }
   static __m512i low_limb(const element& a) { return a.limb[0]; }
   static element of_base(const fp8<P>& a) { return a; }
-  static void norm(fp8<P>& r, const element& d) { r = d; }
+  // The norm that is inverted: d itself.
+  struct norm_of {
+    void set(const element&) {}
+    const fp8<P>& get(const element& d) const { return d; }
+  };
   static void inverse(element& r, const element&, const fp8<P>& norm_inverse) { r = norm_inverse; }
 };
 
@@ -62,7 +66,11 @@ struct over_fp2 {
   }
   static __m512i low_limb(const element& a) { return _mm512_or_si512(a.c0.limb[0], a.c1.limb[0]); }
   static element of_base(const fp8<P>& a) { return {a, fp8<P>{}}; }
-  static void norm(fp8<P>& r, const element& d) { mul_add(r, d.c0, d.c0, d.c1, d.c1); }
+  struct norm_of {
+    fp8<P> value;
+    void set(const element& d) { mul_add(value, d.c0, d.c0, d.c1, d.c1); }
+    const fp8<P>& get(const element&) const { return value; }
+  };
   static void inverse(element& r, const element& d, const fp8<P>& norm_inverse) {
     const fp8<P> minus_c1 = opposite(d.c1);
     mul(r.c0, d.c0, norm_inverse);
@@ -117,10 +125,12 @@ struct lanes {
 template <class F>
 struct group_state {
   typename F::element denominator, left_x;
-  fp8<typename F::params> norm_of, product_before;
+  fp8<typename F::params> product_before;
+  [[no_unique_address]] typename F::norm_of norm_of;
   // Lanes off the common path, and what they are: a doubling, or a result that is known already.
   __mmask8 doubled, take_left, take_right, infinite;
 
+  const fp8<typename F::params>& norm() const { return norm_of.get(denominator); }
   bool exceptional() const { return (doubled | take_left | take_right | infinite) != 0; }
 };
 
@@ -171,9 +181,9 @@ class batch {
                               may_be_small_multiple_of_p(s.denominator);
     if (suspects != 0) [[unlikely]]
       classify(at, right_x, s);
-    F::norm(s.norm_of, s.denominator);
+    s.norm_of.set(s.denominator);
     s.product_before = product;
-    mul(product, product, s.norm_of);
+    mul(product, product, s.norm());
   }
 
   [[gnu::noinline]] static void classify(const lanes& at, const element& right_x,
@@ -236,7 +246,7 @@ class batch {
     for (int g = 0; g < G; g++) {
       base& chain = product[(first + g) % 2];
       mul(norm_inverse[g], chain, s[g].product_before);
-      mul(chain, chain, s[g].norm_of);
+      mul(chain, chain, s[g].norm());
     }
     for (int g = 0; g < G; g++) {
       left_y[g] = negated(F::get(at[g].left, F::bytes), at[g].negate_left);

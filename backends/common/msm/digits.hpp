@@ -147,7 +147,7 @@ class digit_table {
           ones_[one++] = ref;
         } else {
           table_[wide] = load_point<G>(ref);
-          plan_.cut(s.size, digits_.get() + wide, table_size_);
+          plan_.cut(s.size, digits_.data() + wide, table_size_);
           wide++;
         }
       });
@@ -159,7 +159,7 @@ class digit_table {
   // The points that the digits belong to, in order.
   std::span<const affine> table() const { return {table_.data(), table_size_}; }
   const int16_t* negated_digits(int window) const {
-    return digits_.get() + size_t(window) * table_size_;
+    return digits_.data() + size_t(window) * table_size_;
   }
 
  private:
@@ -188,14 +188,14 @@ class digit_table {
     table_ = huge_array<affine>(wide);
     table_size_ = wide;
     if (wide > 0) plan_ = plan_windows(lengths);
-    digits_ = std::make_unique_for_overwrite<int16_t[]>(wide * size_t(plan_.count));
+    digits_ = huge_array<int16_t>(wide * size_t(plan_.count));
   }
 
   window_plan plan_;
   std::vector<point_ref> ones_;
   huge_array<affine> table_;
   size_t table_size_ = 0;
-  std::unique_ptr<int16_t[]> digits_;
+  huge_array<int16_t> digits_;
 };
 
 }  // namespace proofline

@@ -31,7 +31,7 @@ class window_sums {
       for (size_t at = 0; at < w.count; at += length) segments_.push_back({w.buckets + at, length});
     }
     first_.push_back(segments_.size());
-    state_ = std::make_unique_for_overwrite<state[]>(segments_.size());
+    state_ = huge_array<state>(segments_.size());
   }
 
   void run(const executor& exec, std::vector<bucket_scratch<G>>& scratch, xyzz* out) {
@@ -64,9 +64,10 @@ class window_sums {
       state_[i].sum = affine::infinity();
       steps = std::max(steps, seg.length);
     }
-    s.additions.resize(std::max(s.additions.size(), 2 * (end - begin)));
     for (size_t t = 1; t <= steps; t++) {
-      addition* next = s.additions.data();
+      s.additions.clear();
+      addition* const first = s.additions.space(2 * (end - begin));
+      addition* next = first;
       for (size_t i = begin; i < end; i++) {
         const segment& seg = segments_[i];
         if (t > seg.length) continue;
@@ -90,7 +91,7 @@ class window_sums {
           *next++ = {ref_to(before), ref_to(bucket), after};
         }
       }
-      batch_add<G>(s.additions.data(), size_t(next - s.additions.data()), s.batch);
+      batch_add<G>(first, size_t(next - first), s.batch);
     }
   }
 
@@ -110,7 +111,7 @@ class window_sums {
   size_t length_ = 0;
   std::vector<size_t> first_;
   std::vector<segment> segments_;
-  std::unique_ptr<state[]> state_;
+  huge_array<state> state_;
 };
 
 // Windows that are worked on together: all of a small block, fewer of a large one, to bound its memory.
@@ -142,10 +143,10 @@ typename G::xyzz msm_block(const points_view<G>& points, const words<4>* scalars
     });
     size_t buckets = 0;
     for (const parted_window& w : windows) buckets += w.shape.buckets();
-    const auto storage = std::make_unique_for_overwrite<affine[]>(buckets);
+    const huge_array<affine> storage(buckets);
     list_sums<G> bucket_sums(table.table());
     std::vector<typename window_sums<G>::window> to_sum;
-    affine* next = storage.get();
+    affine* next = storage.data();
     for (const parted_window& w : windows) {
       bucket_sums.add_window(w, next);
       to_sum.push_back({next, w.shape.buckets()});
@@ -175,8 +176,7 @@ size_t msm_memory_bytes(size_t n, unsigned lanes) {
   const window_plan plan = plan_windows(lengths);
   const size_t at_once = msm_detail::windows_at_once(n, size_t(plan.count), lanes);
   const size_t buckets = at_once << (plan.bits - 1);
-  const size_t piece = 2 * window_shape::part_entries;
-  const size_t lane = piece * (2 * sizeof(point_ref) + sizeof(addition) / 2 + sizeof(affine) / 2);
+  const size_t lane = 8 * piece_points<G> * (sizeof(point_ref) + sizeof(affine) / 2);
   return n * (sizeof(affine) + size_t(plan.count) * sizeof(int16_t) + at_once * sizeof(entry)) +
          buckets * (sizeof(affine) + sizeof(affine) / 4) + lanes * (lane + (size_t{1} << 20));
 }
