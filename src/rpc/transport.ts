@@ -76,7 +76,8 @@ export async function openTransport(
 /** @returns the URL that the server answers at. @throws ERR_LISTEN */
 export async function listen(server: Server, address: string, scheme: string): Promise<string> {
   const [, host, port] = /^(.*):(\d+)$/.exec(address) as unknown as [string, string, string];
-  server.listen(Number(port), host.replace(/[[\]]/g, ''));
+  // With Node's shorter queue, a burst of clients makes others wait for a second attempt.
+  server.listen(Number(port), host.replace(/[[\]]/g, ''), CONNECTIONS_MAX);
   try {
     await once(server, 'listening');
   } catch (cause) {

@@ -137,6 +137,23 @@ export function stalled(count: number, seconds: number): Load {
   };
 }
 
+/** Jobs of the key `chain`, each with a payload that is no witness, eight clients at a time. */
+export function jobs(count: number): Load {
+  return async (url) => {
+    const api = new Api(url);
+    let [next, accepted] = [0, 0];
+    const client = async () => {
+      while (next < count) {
+        const payload = { base64: Buffer.from(`no witness ${next++}`).toString('base64') };
+        const { status } = await api.post('/v1/prove', { kind: 'circom', key: 'chain', payload });
+        if (status === 202) accepted++;
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, client));
+    return `${accepted} of ${count} jobs accepted`;
+  };
+}
+
 /** JSON of the largest size, in the shapes that cost most, one after another. */
 export function largeBodies(rounds: number): Load {
   return async (url) => {

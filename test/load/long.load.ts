@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { keepChainKey } from '../support/chain-files.ts';
 import { serve } from '../support/command.ts';
 import {
   connections,
+  jobs,
   type Load,
   largeBodies,
   slowLoris,
@@ -20,6 +22,8 @@ const LOADS: readonly [string, Load][] = [
   ['none', () => sleep(5000, '')],
   ['1,000 connections', connections(1000, 20)],
   ['20 uploads at once', uploads(20, UPLOAD_BYTES)],
+  ['500 jobs', jobs(500)],
+  ['500 jobs during uploads', together(jobs(500), uploads(20, UPLOAD_BYTES))],
   ['400 slow clients', slowLoris(200, 65)],
   ['200 stalled clients', stalled(200, 65)],
   ['large bodies', largeBodies(5)],
@@ -28,6 +32,7 @@ const LOADS: readonly [string, Load][] = [
 
 it('answers within its limits under load', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'proofline-load-'));
+  await keepChainKey(folder);
   await using service = await serve(folder, {
     PROOFLINE_REQUESTS_PER_MINUTE: '1000000',
     PROOFLINE_LOG_LEVEL: 'error',
