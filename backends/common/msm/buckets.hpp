@@ -262,7 +262,7 @@ class list_sums {
       if (next != nullptr) s.active.push_back(std::move(next));
       next = prepared();
       prefetch_stream ahead;
-      if (next != nullptr && table_.size_bytes() > small_table)
+      if (next != nullptr && (table_.empty() || table_.size_bytes() > small_table))
         ahead = {next->refs.data(), next->refs.data() + next->refs.size()};
       s.advance(ahead);
     }

@@ -128,29 +128,34 @@ class digit_table {
 
   digit_table(const points_view<G>& points, const words<4>* scalars, const executor& exec) {
     const size_t n = points.count, ranges = (n + grain - 1) / grain;
-    std::vector<range_count> counts(ranges);
-    const auto visit = [&](size_t range, auto&& fn) {
-      for (size_t i = range * grain; i < std::min(n, (range + 1) * grain); i++) {
-        if (scalars[i].is_zero() || points.is_infinity(i)) continue;
-        fn(i, signed_scalar::from<typename G::scalar::params>(scalars[i]));
-      }
+    const auto size_of = [&](size_t i) {
+      return signed_scalar::from<typename G::scalar::params>(scalars[i]);
     };
+    std::vector<range_count> counts(ranges);
+    const auto kinds = std::make_unique_for_overwrite<kind[]>(n);
     exec.run(ranges, [&](size_t range, unsigned) {
-      visit(range, [&](size_t, const signed_scalar& s) { counts[range].add(s.length()); });
+      for (size_t i = range * grain; i < std::min(n, (range + 1) * grain); i++) {
+        kinds[i] = none;
+        if (scalars[i].is_zero() || points.is_infinity(i)) continue;
+        const signed_scalar s = size_of(i);
+        const int length = s.length();
+        if (length == 0) continue;  // r itself
+        kinds[i] = length > 1 ? wide : s.negative ? minus_one : one;
+        counts[range].add(length);
+      }
     });
     count(counts);
     exec.run(ranges, [&](size_t range, unsigned) {
-      size_t one = counts[range].ones, wide = counts[range].wide;
-      visit(range, [&](size_t i, const signed_scalar& s) {
-        const point_ref ref = ref_to(points.at(i), s.negative);
-        if (s.length() == 1) {
-          ones_[one++] = ref;
-        } else {
-          table_[wide] = load_point<G>(ref);
-          plan_.cut(s.size, digits_.data() + wide, table_size_);
-          wide++;
-        }
-      });
+      size_t next_one = counts[range].ones, next_wide = counts[range].wide;
+      for (size_t i = range * grain; i < std::min(n, (range + 1) * grain); i++) {
+        if (kinds[i] == one || kinds[i] == minus_one)
+          ones_[next_one++] = ref_to(points.at(i), kinds[i] == minus_one);
+        if (kinds[i] != wide) continue;
+        const signed_scalar s = size_of(i);
+        table_[next_wide] = load_point<G>(ref_to(points.at(i), s.negative));
+        plan_.cut(s.size, digits_.data() + next_wide, table_size_);
+        next_wide++;
+      }
     });
   }
 
@@ -164,6 +169,7 @@ class digit_table {
 
  private:
   static constexpr size_t grain = 4096;
+  enum kind : uint8_t { none, one, minus_one, wide };
 
   // Counts of one range; after `count`, where the range's part of each list begins.
   struct range_count {
