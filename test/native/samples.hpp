@@ -37,7 +37,9 @@ struct extremes {
   static std::vector<F> all() {
     auto largest = F::params::modulus();
     largest.w[0] -= 1;
-    std::vector<F> v{F::zero(), F::one(), -F::one(), F{{{1}}}, F{largest}};
+    auto next_to_it = largest;
+    next_to_it.w[0] -= 1;
+    std::vector<F> v{F::zero(), F::one(), -F::one(), F{{{1}}}, F{largest}, F{next_to_it}};
     for (int bit = 1; bit < F::params::bits - 1; bit += 31)
       v.push_back(F{power_of_two<typename F::params>(bit)});
     return v;
@@ -48,8 +50,8 @@ struct extremes<fp2_t<F>> {
   static std::vector<fp2_t<F>> all() {
     std::vector<fp2_t<F>> v;
     const std::vector<F> parts = extremes<F>::all();
-    for (size_t i = 0; i < 5; i++)
-      for (size_t j = 0; j < 5; j++) v.push_back({parts[i], parts[j]});
+    for (size_t i = 0; i < 6; i++)
+      for (size_t j = 0; j < 6; j++) v.push_back({parts[i], parts[j]});
     return v;
   }
 };

@@ -5,8 +5,14 @@
 #if defined(__x86_64__) && defined(__GNUC__) && defined(__OPTIMIZE__)
 #define PROOFLINE_HAS_X86_ADD
 
-// Carry chains of plain x86-64 for what field/mul_portable.hpp writes in C++; compilers keep a carry in a
-// register between words, and turn the selections into vector code that waits for stores.
+#ifdef __NVCC__
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 550  // an output of assembly that only clobbers
+#endif
+
+// Carry chains of plain x86-64 for what field/mul_portable.hpp writes in C++; compilers keep a
+// carry in a register between words, and turn the selections into vector code that waits for
+// stores.
 namespace proofline::x86 {
 
 #define PROOFLINE_R4(r) \
@@ -27,7 +33,8 @@ namespace proofline::x86 {
   first " %[" a "0], %[" r "0]\n\t" next " %[" a "1], %[" r "1]\n\t" \
   next " %[" a "2], %[" r "2]\n\t" next " %[" a "3], %[" r "3]\n\t"
 #define PROOFLINE_CHAIN6(first, next, a, r) \
-  PROOFLINE_CHAIN4(first, next, a, r) next " %[" a "4], %[" r "4]\n\t" next " %[" a "5], %[" r "5]\n\t"
+  PROOFLINE_CHAIN4(first, next, a, r) \
+  next " %[" a "4], %[" r "4]\n\t" next " %[" a "5], %[" r "5]\n\t"
 #define PROOFLINE_ZERO4(r) \
   "movl $0, %k[" r "0]\n\tmovl $0, %k[" r "1]\n\tmovl $0, %k[" r "2]\n\tmovl $0, %k[" r "3]\n\t"
 #define PROOFLINE_ZERO6(r) PROOFLINE_ZERO4(r) "movl $0, %k[" r "4]\n\tmovl $0, %k[" r "5]\n\t"
@@ -101,4 +108,7 @@ inline void sub(words<6>& r, const words<6>& b, const words<6>& p) {
 
 }  // namespace proofline::x86
 
+#ifdef __NVCC__
+#pragma nv_diagnostic pop
+#endif
 #endif

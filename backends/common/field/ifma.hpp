@@ -7,9 +7,10 @@
 #include "field/mul_portable.hpp"
 
 // Eight field elements at once with AVX-512 IFMA, limbs of 52 bits: Montgomery multiplication with
-// R' = 2^(52·L) after S. Gueron, V. Krasnov, "Accelerating Big Integer Arithmetic Using Intel IFMA Extensions",
-// ARITH 2016, here one element a lane. For translation units built with the AVX-512 flags only; nothing here
-// may be called, and no inline function of another header instantiated, by a unit without them.
+// R' = 2^(52·L) after S. Gueron, V. Krasnov, "Accelerating Big Integer Arithmetic Using Intel IFMA
+// Extensions", ARITH 2016, here one element a lane. For translation units built with the AVX-512
+// flags only; nothing here may be called, and no inline function of another header instantiated, by
+// a unit without them.
 //
 // Forms of an fp8:
 //   limbs   every limb in [0, 2^52): what a multiplication takes;
@@ -57,14 +58,14 @@ template <class P>
 struct constants {
   static constexpr int L = fp8<P>::L;
   static constexpr limbs52<L> p = multiple_of_p<P>(1), p2 = multiple_of_p<P>(2);
-  static constexpr limbs52<L> p1_to_3[3] = {p, p2, multiple_of_p<P>(3)};
+  static constexpr limbs52<L> multiples[5] = {{}, p, p2, multiple_of_p<P>(3), multiple_of_p<P>(4)};
   static constexpr uint64_t inverse = negated_inverse<P>() & mask52;  // −p⁻¹ mod 2^52
 };
 
 inline __m512i splat(uint64_t v) { return _mm512_set1_epi64(int64_t(v)); }
 
-// acc + the low or high 52 bits of a·b in each lane; `b` in memory is one number for all lanes. As assembly
-// because GCC would keep the 2·L broadcasts in registers, and spill.
+// acc + the low or high 52 bits of a·b in each lane; `b` in memory is one number for all lanes. As
+// assembly because GCC would keep the 2·L broadcasts in registers, and spill.
 inline __m512i madd_low(__m512i acc, __m512i a, const uint64_t& b) {
   asm("vpmadd52luq %2%{1to8%}, %1, %0" : "+v"(acc) : "v"(a), "m"(b));
   return acc;
@@ -86,11 +87,12 @@ inline fp8<P> carried(fp8<P> a) {
   return a;
 }
 
-// r ← Σ a[t]·b[t]/R' mod p, one reduction for all terms. Row i adds a·b_i and the multiple of p that clears
-// the lowest limb. What the next quotient digit waits for comes first: the limb above the cleared one, with the
-// first product of the next row.
+// r ← Σ a[t]·b[t]/R' mod p, one reduction for all terms. Row i adds a·b_i and the multiple of p
+// that clears the lowest limb. What the next quotient digit waits for comes first: the limb above
+// the cleared one, with the first product of the next row.
 template <int Terms, class P>
-[[gnu::always_inline]] inline void mul_sum(fp8<P>& r, const fp8<P>* const (&a)[Terms], const fp8<P>* const (&b)[Terms]) {
+[[gnu::always_inline]] inline void mul_sum(fp8<P>& r, const fp8<P>* const (&a)[Terms],
+                                           const fp8<P>* const (&b)[Terms]) {
   constexpr int L = fp8<P>::L;
   using c = constants<P>;
   const __m512i zero = _mm512_setzero_si512();
@@ -146,7 +148,8 @@ template <int Terms, class P>
 }
 
 // r ← a·b/R' mod p. For a < A·p and b < B·p the result is below p·(1 + A·B·p/R'); p/R' is 2^−35 for
-// BLS12-381's Fp and 0.012 for BN254. All in limbs. Cost: 4L² + L multiply-adds. `r` may be an operand.
+// BLS12-381's Fp and 0.012 for BN254. All in limbs. Cost: 4L² + L multiply-adds. `r` may be an
+// operand.
 template <class P>
 [[gnu::noinline]] void mul(fp8<P>& r, const fp8<P>& a, const fp8<P>& b) {
   mul_sum<1, P>(r, {&a}, {&b});
@@ -226,8 +229,8 @@ inline __mmask8 is_zero(const fp8<P>& a) {
   return _mm512_testn_epi64_mask(any, any);
 }
 
-// a + Offset·p in loose form, for raw a with a + Offset·p in [p/2, 7p). The quotient by p is estimated from
-// the top limb alone, whose missing carry is below 16 in size, and never too large.
+// a + Offset·p in loose form, for raw a with a + Offset·p in [p/2, 7p). The quotient by p is
+// estimated from the top limb alone, whose missing carry is below 16 in size, and never too large.
 template <int Offset, class P>
 inline fp8<P> loosened(const fp8<P>& a) {
   constexpr int top = fp8<P>::L - 1;
@@ -256,28 +259,28 @@ inline fp8<P> splat(const limbs52<fp8<P>::L>& v) {
   return r;
 }
 
-// Lanes whose value is k·p for k = 1, 2 or 3. For values in limbs.
+// Lanes whose value is k·p, k from 0 to 4. For values in limbs.
 template <class P>
 inline __mmask8 is_small_multiple_of_p(const fp8<P>& a) {
   __mmask8 any = 0;
   PROOFLINE_UNROLL
-  for (int k = 0; k < 3; k++) {
+  for (int k = 0; k <= 4; k++) {
     __mmask8 equal = 0xff;
     PROOFLINE_UNROLL
     for (int j = 0; j < fp8<P>::L; j++)
-      equal &= _mm512_cmpeq_epi64_mask(a.limb[j], splat(constants<P>::p1_to_3[k].v[j]));
+      equal &= _mm512_cmpeq_epi64_mask(a.limb[j], splat(constants<P>::multiples[k].v[j]));
     any |= equal;
   }
   return any;
 }
 
-// A superset of the above, from one limb.
+// A superset of the lanes whose value is k·p, k from 1 to 3, by one limb.
 template <class P>
 inline __mmask8 may_be_small_multiple_of_p(const fp8<P>& a) {
   __mmask8 any = 0;
   PROOFLINE_UNROLL
-  for (int k = 0; k < 3; k++)
-    any |= _mm512_cmpeq_epi64_mask(a.limb[0], splat(constants<P>::p1_to_3[k].v[0]));
+  for (int k = 1; k <= 3; k++)
+    any |= _mm512_cmpeq_epi64_mask(a.limb[0], splat(constants<P>::multiples[k].v[0]));
   return any;
 }
 

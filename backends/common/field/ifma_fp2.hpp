@@ -2,8 +2,9 @@
 
 #include "field/ifma.hpp"
 
-// Eight elements of F_p[u]/(u² + 1). The functions of field/ifma.hpp apply to each coefficient; each product is a
-// sum of two with one reduction (6L² + L multiply-adds), which beats Karatsuba's three multiplications.
+// Eight elements of F_p[u]/(u² + 1). The functions of field/ifma.hpp apply to each coefficient;
+// each product is a sum of two with one reduction (6L² + L multiply-adds), which beats Karatsuba's
+// three multiplications.
 namespace proofline::ifma {
 
 template <class P>

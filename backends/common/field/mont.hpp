@@ -11,8 +11,9 @@
 
 namespace proofline {
 
-// Element of F_p holding v·R mod p, R = 2^(64·N), always < p. N little-endian words and nothing else, so
-// T[n] has one byte image on host, on device and in a proving key that keeps Montgomery form.
+// Element of F_p holding v·R mod p, R = 2^(64·N), always < p. N little-endian words and nothing
+// else, so T[n] has one byte image on host, on device and in a proving key that keeps Montgomery
+// form.
 template <class P>
 struct mont_t {
   static constexpr int N = P::limbs;
@@ -101,8 +102,8 @@ struct mont_t {
   }
 };
 
-// a[i] ← 1/a[i]; zeros stay zero. One inversion and 3(n − 1) multiplications (Montgomery's trick, H. Cohen,
-// A Course in Computational Algebraic Number Theory, 10.3.4). `scratch` holds n elements.
+// a[i] ← 1/a[i]; zeros stay zero. One inversion and 3(n − 1) multiplications (Montgomery's trick,
+// H. Cohen, A Course in Computational Algebraic Number Theory, 10.3.4). `scratch` holds n elements.
 template <class F>
 void batch_inverse(F* a, F* scratch, size_t n) {
   F product = F::one();

@@ -10,13 +10,13 @@
 #pragma nv_diag_suppress 550, 1675  // outputs of assembly that only clobber; GCC's unroll pragma
 #endif
 
-// The multiplication of mul_portable.hpp with the two carry chains of ADX. MULX, ADCX and ADOX appear only
-// inside assembly, so that no compiler flag is needed and no other function may use them. Without optimisation
-// GCC keeps too many operands in registers for the rows of six words.
+// The multiplication of mul_portable.hpp with the two carry chains of ADX. MULX, ADCX and ADOX
+// appear only inside assembly, so that no compiler flag is needed and no other function may use
+// them. Without optimisation GCC keeps too many operands in registers for the rows of six words.
 namespace proofline::adx {
 
-// The no-operation keeps Sapphire Rapids from binding both additions to one port: 23 ns a multiplication of six
-// words instead of 27 there.
+// The no-operation keeps Sapphire Rapids from binding both additions to one port: 23 ns a
+// multiplication of six words instead of 27 there.
 #define PROOFLINE_MULX(from, to)                  \
   "mulxq %[x" #from "], %[lo], %[hi]\n\t"      \
   "adcxq %[lo], %[t" #from "]\n\t"             \
@@ -82,8 +82,8 @@ inline void mul_row(uint64_t (&t)[7], const words<6>& x, uint64_t k) {
       : "cc");
 }
 
-// r ← a·b·2^(−64N) mod p. `r` may be `a` or `b`. Not inlined: a call costs little beside it, and point
-// formulas stay small enough for the instruction cache.
+// r ← a·b·2^(−64N) mod p. `r` may be `a` or `b`. Not inlined: a call costs little beside it, and
+// point formulas stay small enough for the instruction cache.
 template <class P>
 [[gnu::noinline]] void mul(words<P::limbs>& r, const words<P::limbs>& a, const words<P::limbs>& b) {
   constexpr int N = P::limbs;

@@ -3,8 +3,8 @@
 #include "field/add_x86.hpp"
 #include "field/params.hpp"
 
-// Addition, subtraction and multiplication mod p on words, in plain C++: 64-bit words with a 128-bit
-// product on the host, 32-bit words with a 64-bit product on the device.
+// Addition, subtraction and multiplication mod p on words, in plain C++: 64-bit words with a
+// 128-bit product on the host, 32-bit words with a 64-bit product on the device.
 namespace proofline {
 
 __extension__ typedef unsigned __int128 uint128_t;
@@ -14,7 +14,8 @@ __extension__ typedef unsigned __int128 uint128_t;
 #define PROOFLINE_X86_ADD() (!__builtin_is_constant_evaluated())
 #endif
 
-// −p⁻¹ mod 2^64. Newton: each step doubles the correct low bits of the inverse, from 3 (p·p ≡ 1 mod 8).
+// −p⁻¹ mod 2^64. Newton: each step doubles the correct low bits of the inverse, from 3 (p·p ≡ 1 mod
+// 8).
 template <class P>
 PROOFLINE_HD constexpr uint64_t negated_inverse() {
   const uint64_t p = P::modulus().w[0];
@@ -104,8 +105,9 @@ PROOFLINE_HD constexpr words<P::limbs> power_of_two(int k) {
   return x;
 }
 
-// a·b·2^(−64N) mod p. CIOS, Koç–Acar–Kaliski (1996) §5, the two rows of a step interleaved: p leaves the top
-// bit of its words free, so no step carries past word N. Cost: 2N² + N products of 64 bits.
+// a·b·2^(−64N) mod p. CIOS, Koç–Acar–Kaliski (1996) §5, the two rows of a step interleaved: p
+// leaves the top bit of its words free, so no step carries past word N. Cost: 2N² + N products of
+// 64 bits.
 template <class P>
 constexpr words<P::limbs> mul_words(const words<P::limbs>& a, const words<P::limbs>& b) {
   constexpr int N = P::limbs;
@@ -125,7 +127,8 @@ constexpr words<P::limbs> mul_words(const words<P::limbs>& a, const words<P::lim
   return subtract_p_once<P>(t);
 }
 
-// The same with 32-bit words, for processors without a 128-bit product. Cost: 8N² + 2N products of 32 bits.
+// The same with 32-bit words, for processors without a 128-bit product. Cost: 8N² + 2N products of
+// 32 bits.
 template <class P>
 PROOFLINE_HD constexpr words<P::limbs> mul_words32(const words<P::limbs>& a,
                                                    const words<P::limbs>& b) {

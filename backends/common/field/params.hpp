@@ -2,9 +2,9 @@
 
 #include <cstdint>
 
-// The four prime fields. A modulus is typed here and nowhere else; everything that follows from it is
-// computed by the compiler in field/mont.hpp. The functions are constexpr so that g++ and nvcc, host and
-// device, share them.
+// The four prime fields. A modulus is typed here and nowhere else; everything that follows from it
+// is computed by the compiler in field/mont.hpp. The functions are constexpr so that g++ and nvcc,
+// host and device, share them.
 #ifdef __CUDACC__
 #define PROOFLINE_HD __host__ __device__
 #else
@@ -13,7 +13,8 @@
 
 namespace proofline {
 
-// An unsigned integer of 64·N bits, little-endian words. `T[n]` has one byte image on every machine.
+// An unsigned integer of 64·N bits, little-endian words. `T[n]` has one byte image on every
+// machine.
 template <int N>
 struct words {
   uint64_t w[N];

@@ -2,8 +2,9 @@
 
 #include "field/mul_portable.hpp"
 
-// Inversion by division steps: D. J. Bernstein, B.-Y. Yang, "Fast constant-time gcd computation and modular
-// inversion", 2019 (eprint 2019/266), here in variable time: runs of zero bits are shifted out at once.
+// Inversion by division steps: D. J. Bernstein, B.-Y. Yang, "Fast constant-time gcd computation and
+// modular inversion", 2019 (eprint 2019/266), here in variable time: runs of zero bits are shifted
+// out at once.
 namespace proofline {
 
 __extension__ typedef __int128 int128_t;
@@ -46,8 +47,8 @@ constexpr words<N> to_words(const signed62<L>& s) {
   return a;
 }
 
-// 62 division steps on the low words of f (odd) and g. `delta` as in the paper.
-// The entries end within ±2^62; they are unsigned so that a negative one may be shifted and multiplied.
+// 62 division steps on the low words of f (odd) and g. `delta` as in the paper. The entries end
+// within ±2^62; they are unsigned so that a negative one may be shifted and multiplied.
 inline matrix steps62(int64_t& delta, uint64_t f, uint64_t g) {
   uint64_t u = 1, v = 0, q = 0, r = 1;
   for (int left = 62;;) {
@@ -65,8 +66,8 @@ inline matrix steps62(int64_t& delta, uint64_t f, uint64_t g) {
       u = q, q = ~u0 + 1;
       v = r, r = ~v0 + 1;
     }
-    // The next min(1 − delta, left) steps only add f to g where g is odd: add w·f with w = −g/f modulo as many
-    // bits, at most 6 of them because f·(2 − f²) inverts f modulo 2^6.
+    // The next min(1 − delta, left) steps only add f to g where g is odd: add w·f with w = −g/f
+    // modulo as many bits, at most 6 of them because f·(2 − f²) inverts f modulo 2^6.
     const int64_t run = 1 - delta < left ? 1 - delta : left;
     const uint64_t mask = (~uint64_t{0} >> (64 - (run < 6 ? run : 6)));
     const uint64_t w = (f * g * (f * f - 2)) & mask;
@@ -94,8 +95,8 @@ void apply(signed62<L>& a, signed62<L>& b, const matrix& m) {
   b.v[L - 1] = int64_t(y);
 }
 
-// (d, e) ← matrix · (d, e) / 2^62 mod p, by adding the multiple of p in [−p/2, p/2)·2^62 that makes the
-// division exact: |d| and |e| grow by at most p/2 beyond their larger.
+// (d, e) ← matrix · (d, e) / 2^62 mod p, by adding the multiple of p in [−p/2, p/2)·2^62 that makes
+// the division exact: |d| and |e| grow by at most p/2 beyond their larger.
 template <class P, int L>
 void apply_mod_p(signed62<L>& d, signed62<L>& e, const matrix& m) {
   constexpr signed62<L> p = from_words<L>(P::modulus());

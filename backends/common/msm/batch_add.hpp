@@ -13,8 +13,9 @@
 #include "msm/batch_add_ifma.hpp"
 #endif
 
-// Many independent additions of affine points with one inversion: the denominators of the slopes are inverted
-// together (Montgomery's trick), which leaves 5M + 1S an addition where madd-2008-s takes 8M + 2S.
+// Many independent additions of affine points with one inversion: the denominators of the slopes
+// are inverted together (Montgomery's trick), which leaves 5M + 1S an addition where madd-2008-s
+// takes 8M + 2S.
 namespace proofline {
 
 inline const uint8_t* address_of(point_ref ref) {
@@ -43,7 +44,8 @@ T load(const void* from) {
   return value;
 }
 
-// Word by word: a copy in wider pieces of words just written would wait until they have left the store buffer.
+// Word by word: a copy in wider pieces of words just written would wait until they have left the
+// store buffer.
 template <class T>
 void store(void* to, const T& value) {
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -183,8 +185,8 @@ fp2_t<F> reduced_once(const fp2_t<F>& a) {
   return {reduced_once(a.c0), reduced_once(a.c1)};
 }
 
-// Runs the additions on the best path. Sums are to be read by another batch or by `canonical_point`: the IFMA
-// path leaves coordinates below p + p/1024.
+// Runs the additions on the best path. Sums are to be read by another batch or by
+// `canonical_point`: the IFMA path leaves coordinates below p + p/1024.
 template <class G>
 void batch_add(const addition* list, size_t n, batch_scratch& scratch, prefetch_stream& ahead) {
   if (n == 0) return;

@@ -1,5 +1,6 @@
-// Built with the AVX-512 flags and called only where the processor has them. It instantiates no inline function
-// that a unit without the flags might share: inversions go through the caller's function.
+// Built with the AVX-512 flags and called only where the processor has them. It instantiates no
+// inline function that a unit without the flags might share: inversions go through the caller's
+// function.
 #include "msm/batch_add_ifma.hpp"
 
 #include "field/ifma_fp2.hpp"
@@ -12,9 +13,9 @@ using namespace ifma;
 constexpr size_t groups_max = 256;  // eight additions each: one inversion for 2,048
 constexpr size_t prefetch_points = 3;  // a group and pass
 
-// Scales. Coordinates are v·R with R = 2^r; a multiplication divides by R' = 2^(52·L). With the inverse of a
-// denominator held as S/d, S² = R'³/R, a slope squared comes out in R form, and the last product is R'²/(R·S)
-// short of it, which `rescaled` makes up for.
+// Scales. Coordinates are v·R with R = 2^r; a multiplication divides by R' = 2^(52·L). With the
+// inverse of a denominator held as S/d, S² = R'³/R, a slope squared comes out in R form, and the
+// last product is R'²/(R·S) short of it, which `rescaled` makes up for.
 template <class P>
 struct scales {
   static constexpr int L = fp8<P>::L;
@@ -100,7 +101,8 @@ fp2x8<P> rescaled(const fp2x8<P>& a) {
   return {rescaled(a.c0), rescaled(a.c1)};
 }
 
-// The eight additions of a group: operands, signs, destinations. A short last group repeats its last addition.
+// The eight additions of a group: operands, signs, destinations. A short last group repeats its
+// last addition.
 struct lanes {
   const uint8_t* left[8];
   const uint8_t* right[8];
@@ -192,10 +194,11 @@ class batch {
     const __mmask8 left_infinite = is_zero(s.left_x) & is_zero(left_y);
     const __mmask8 right_infinite = is_zero(right_x) & is_zero(right_y);
     const element left = negated(left_y, at.negate_left), right = negated(right_y, at.negate_right);
-    // Of size below 2p, so that 0 modulo p is one of p, 2p, 3p after adding 2p.
+    // Both from 0 to 4p.
     const element y_difference = carried(plus_2p(right - left));
     const element y_sum = carried(right + left);
-    const __mmask8 same_x = is_small_multiple_of_p(s.denominator) & ~(left_infinite | right_infinite);
+    const __mmask8 finite = ~(left_infinite | right_infinite);
+    const __mmask8 same_x = is_small_multiple_of_p(s.denominator) & finite;
     const __mmask8 same_y = is_small_multiple_of_p(y_difference) & ~is_small_multiple_of_p(y_sum);
     s.take_right = left_infinite;
     s.take_left = right_infinite & ~left_infinite;
@@ -207,8 +210,8 @@ class batch {
     s.denominator = select(known, F::of_base(splat<P>(scales<P>::one)), s.denominator);
   }
 
-  // Each product and lane ← S·R/itself, in the products' scale: all are multiplied together, and one number
-  // is inverted.
+  // Each product and lane ← S·R/itself, in the products' scale: all are multiplied together, and
+  // one number is inverted.
   void invert(base (&product)[2]) {
     base all, partner[3];
     mul(all, product[0], product[1]);

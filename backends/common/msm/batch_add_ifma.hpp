@@ -15,8 +15,8 @@ struct bls12_381_g2;
 template <class G>
 size_t ifma_scratch_bytes(size_t n);
 
-// Operands and sums have coordinates below p + p/1024. `invert` replaces N words, a number below 2p, by its
-// inverse mod p.
+// Operands and sums have coordinates below p + p/1024. `invert` replaces N words, a number below
+// 2p, by its inverse mod p.
 template <class G>
 void batch_add_ifma(const addition* list, size_t n, void* scratch, void (*invert)(uint64_t* words),
                     prefetch_stream& ahead);

@@ -9,12 +9,12 @@
 
 #include "msm/digits.hpp"
 
-// Bucket sums of a group of windows. The points of a window are parted by the high bits of their bucket into
-// pieces that fit the cache; within a piece they are sorted by bucket, and each bucket is summed as a tree: a
-// round adds all neighbours of all buckets. No two additions meet, whatever the scalars are, and a bucket that
-// holds everything costs no more than many that share it. A batch is the first round of one piece with the
-// second of the piece before, the third of the one before that and so on, which makes it large enough for its
-// inversion to cost little.
+// Bucket sums of a group of windows. The points of a window are parted by the high bits of their
+// bucket into pieces that fit the cache; within a piece they are sorted by bucket, and each bucket
+// is summed as a tree: a round adds all neighbours of all buckets. No two additions meet, whatever
+// the scalars are, and a bucket that holds everything costs no more than many that share it. A
+// batch is the first round of one piece with the second of the piece before, the third of the one
+// before that and so on, which makes it large enough for its inversion to cost little.
 namespace proofline {
 
 // A batch under construction.
@@ -35,7 +35,8 @@ class addition_list {
   size_t size_ = 0;
 };
 
-// Lists of points, each to be summed to its place in `out`: list k is refs[start[k] .. start[k] + length[k]).
+// Lists of points, each to be summed to its place in `out`: list k is refs[start[k] .. start[k] +
+// length[k]).
 template <class G>
 struct tree_sums {
   using affine = typename G::affine;
@@ -53,8 +54,8 @@ struct tree_sums {
     first_ = true;
   }
 
-  // Appends the next round's additions, which must have run before the next call; false when there is none and
-  // all sums stand in `out`, infinity for an empty list.
+  // Appends the next round's additions, which must have run before the next call; false when there
+  // is none and all sums stand in `out`, infinity for an empty list.
   bool next_round(addition_list& batch) {
     if (first_) {
       for (const uint32_t l : length) additions_max_ += l / 2;
@@ -127,7 +128,8 @@ struct bucket_scratch {
   }
 };
 
-// Points of a piece: its own and those fetched for the next one share the second-level cache with their sums.
+// Points of a piece: its own and those fetched for the next one share the second-level cache with
+// their sums.
 template <class G>
 inline constexpr size_t piece_points = (size_t{96} << 10) / sizeof(typename G::affine);
 
@@ -176,9 +178,9 @@ struct parted_window {
   }
 };
 
-// Sums that are independent of each other, each small enough for one worker's cache, then the sums of those
-// that were cut: whoever is free takes the next. Each worker prepares its next piece first, and has the cache
-// fetch that piece's points while it works on the present one.
+// Sums that are independent of each other, each small enough for one worker's cache, then the sums
+// of those that were cut: whoever is free takes the next. Each worker prepares its next piece
+// first, and has the cache fetch that piece's points while it works on the present one.
 template <class G>
 class list_sums {
  public:
@@ -213,7 +215,8 @@ class list_sums {
   }
 
  private:
-  // A table of this size stays in the second-level cache, where fetching ahead costs more than it saves.
+  // A table of this size stays in the second-level cache, where fetching ahead costs more than it
+  // saves.
   static constexpr size_t small_table = size_t{2} << 20;
 
   // `count` entries of the table, or references, for `buckets` sums at `out`.

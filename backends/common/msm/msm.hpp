@@ -7,9 +7,9 @@ namespace proofline {
 
 namespace msm_detail {
 
-// The weighted sums Σ k·bucket[k] of several windows, each in segments of consecutive buckets that advance
-// together, one batch a step. With run = Σ of a segment's buckets so far, from its top, and sum = Σ of its
-// runs, the segment's part is sum + (number of buckets below it)·run.
+// The weighted sums Σ k·bucket[k] of several windows, each in segments of consecutive buckets that
+// advance together, one batch a step. With run = Σ of a segment's buckets so far, from its top, and
+// sum = Σ of its runs, the segment's part is sum + (number of buckets below it)·run.
 template <class G>
 class window_sums {
  public:
@@ -39,7 +39,8 @@ class window_sums {
     const size_t rounds = (segments_.size() + lanes * batch_wanted - 1) / (lanes * batch_wanted);
     const size_t tasks = std::min(segments_.size(), rounds * lanes);
     exec.run(tasks, [&](size_t task, unsigned lane) {
-      advance(segments_.size() * task / tasks, segments_.size() * (task + 1) / tasks, scratch[lane]);
+      advance(segments_.size() * task / tasks, segments_.size() * (task + 1) / tasks,
+              scratch[lane]);
     });
     exec.run(windows_.size(), [&](size_t w, unsigned) { out[w] = combine(w); });
   }
@@ -114,7 +115,8 @@ class window_sums {
   huge_array<state> state_;
 };
 
-// Windows that are worked on together: all of a small block, fewer of a large one, to bound its memory.
+// Windows that are worked on together: all of a small block, fewer of a large one, to bound its
+// memory.
 inline size_t windows_at_once(size_t n, size_t windows, unsigned lanes) {
   constexpr size_t entries_wanted = size_t{1} << 22;
   return std::min(windows, std::max<size_t>(entries_wanted / std::max<size_t>(n, 1), lanes));
@@ -181,10 +183,11 @@ size_t msm_memory_bytes(size_t n, unsigned lanes) {
          buckets * (sizeof(affine) + sizeof(affine) / 4) + lanes * (lane + (size_t{1} << 20));
 }
 
-// Σ scalars[i]·points[i]. The points are of the group's curve (not checked), the scalars below r. Zeros cost
-// nothing, ±1 one addition each, a scalar of b bits (or r minus one) as many as b bits have digits.
-// Blocks until done, on the pool's threads and the caller's; memory: `msm_memory_bytes`.
-// @throws cancelled_error between chunks of work of about a millisecond
+// Σ scalars[i]·points[i]. The points are of the group's curve (not checked), the scalars below r.
+// Zeros cost nothing, ±1 one addition each, a scalar of b bits (or r minus one) as many as b bits
+// have digits. Blocks until done, on the pool's threads and the caller's; memory:
+// `msm_memory_bytes`.
+// @throws cancelled_error between pieces of work of about a millisecond
 template <class G>
 typename G::xyzz msm(const points_view<G>& points, std::span<const words<4>> scalars,
                      const executor& exec) {
