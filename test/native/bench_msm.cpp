@@ -13,9 +13,10 @@
 #include <blst.h>
 #endif
 
-// bench_msm GROUP LOG_N THREADS [portable|adx|ifma] [random|bits|equal|few]: the time of a sum of 2^LOG_N points.
-// Checks the result against the points' discrete logarithms first. Median of five; in G1 of BLS12-381, with
-// PROOFLINE_BLST, blst's Pippenger runs in between, its points split over the same number of threads.
+// bench_msm GROUP LOG_N THREADS [portable|adx|ifma] [random|bits|equal|few]: the time of a sum of
+// 2^LOG_N points. Checks the result against the points' discrete logarithms first. Median of five;
+// in G1 of BLS12-381, with PROOFLINE_BLST, blst's Pippenger runs in between, its points split over
+// the same number of threads.
 using namespace proofline;
 
 namespace {
@@ -78,7 +79,8 @@ blst_p1 blst_sum(const std::vector<bls12_381_g1::affine>& points,
       const blst_p1_affine* const from[2] = {
           reinterpret_cast<const blst_p1_affine*>(&points[begin]), nullptr};
       const byte* const by[2] = {reinterpret_cast<const byte*>(&scalars[begin]), nullptr};
-      std::vector<limb_t> scratch(blst_p1s_mult_pippenger_scratch_sizeof(end - begin) / sizeof(limb_t));
+      const size_t bytes = blst_p1s_mult_pippenger_scratch_sizeof(end - begin);
+      std::vector<limb_t> scratch(bytes / sizeof(limb_t));
       blst_p1s_mult_pippenger(&sums[t], from, end - begin, by, 255, scratch.data());
     });
   }

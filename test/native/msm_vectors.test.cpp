@@ -9,7 +9,8 @@
 #include "isa.hpp"
 #include "msm/msm.hpp"
 
-// Public vectors of BLS12-381, from the folder that PROOFLINE_VECTORS names; each test says so if they are absent.
+// Public vectors of BLS12-381, from the folder that PROOFLINE_VECTORS names; each test says so if
+// they are absent.
 using namespace proofline;
 
 namespace {
@@ -132,7 +133,8 @@ void multiples_match(const char* name) {
   CHECK(msm<G>(std::span<const typename G::affine>(points), scalars, exec) == sum);
 }
 
-// zkcrypto: the multiples 0 .. 999 of the generator, uncompressed; the first byte's top bits are flags.
+// zkcrypto: the multiples 0 .. 999 of the generator, uncompressed; the first byte's top bits are
+// flags.
 template <class G>
 void generator_multiples_match(const char* name) {
   const std::string data = vector_file(std::string("zkcrypto/") + name);

@@ -9,8 +9,9 @@
 #include "prover/assembly.hpp"
 #include "prover/fixed_base.hpp"
 
-// Whole proofs against field arithmetic: every point of a key is a known multiple of its generator, so that the
-// logarithms of A, B and C follow from the formulas. The keys belong to no circuit; none is needed.
+// Whole proofs against field arithmetic: every point of a key is a known multiple of its generator,
+// so that the logarithms of A, B and C follow from the formulas. The keys belong to no circuit;
+// none is needed.
 using namespace proofline;
 
 namespace {

@@ -5,7 +5,8 @@
 
 namespace check {
 
-// The seed of every random draw: SEED in the environment, printed so that a failure can be repeated.
+// The seed of every random draw: SEED in the environment, printed so that a failure can be
+// repeated.
 inline unsigned long seed() {
   static const unsigned long value = [] {
     const char* given = std::getenv("SEED");

@@ -4,8 +4,8 @@
 
 namespace proofline {
 
-// Instruction sets that have a path of their own, each including the ones before it: every processor with
-// AVX-512 IFMA has ADX and BMI2.
+// Instruction sets that have a path of their own, each including the ones before it: every
+// processor with AVX-512 IFMA has ADX and BMI2.
 enum class isa { portable, adx, ifma };
 
 inline const char* name_of(isa level) {
@@ -29,8 +29,9 @@ inline isa detected_isa() {
 #endif
 }
 
-// The level in use. Tests and benches lower it to reach the other paths; a level above `detected_isa()`
-// would execute instructions that the processor lacks. Zero (before its initialiser has run) is portable.
+// The level in use. Tests and benches lower it to reach the other paths; a level above
+// `detected_isa()` would execute instructions that the processor lacks. Zero (before its
+// initialiser has run) is portable.
 inline std::atomic<isa> isa_in_use{detected_isa()};
 
 inline bool has(isa level) { return isa_in_use.load(std::memory_order_relaxed) >= level; }

@@ -2,7 +2,8 @@
 
 #include "curve/point.hpp"
 
-// The four groups. `b` and `generator` are in canonical form in the text and Montgomery form in the result.
+// The four groups. `b` and `generator` are in canonical form in the text and Montgomery form in the
+// result.
 namespace proofline {
 
 // EIP-196: y² = x³ + 3.

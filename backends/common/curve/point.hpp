@@ -2,8 +2,9 @@
 
 #include "field/fp2.hpp"
 
-// Points of y² = x³ + b (a = 0: both curves, G1 and G2). Formulas and costs are those of the Explicit-Formulas
-// Database, https://www.hyperelliptic.org/EFD/g1p/auto-shortw-xyzz.html, in its notation.
+// Points of y² = x³ + b (a = 0: both curves, G1 and G2). Formulas and costs are those of the
+// Explicit-Formulas Database, https://www.hyperelliptic.org/EFD/g1p/auto-shortw-xyzz.html, in its
+// notation.
 namespace proofline {
 
 // (0, 0) is the point at infinity: b ≠ 0, so it is not on the curve.
@@ -38,7 +39,8 @@ struct xyzz_t {
     return {x * (inverse * zzz), y * (inverse * zz)};
   }
 
-  // dbl-2008-s-1 with a = 0: 6M + 3S. A point of order 2 (none in either group) would give infinity.
+  // dbl-2008-s-1 with a = 0: 6M + 3S. A point of order 2 (none in either group) would give
+  // infinity.
   PROOFLINE_HD xyzz_t dbl() const {
     const F u = y.dbl(), v = u.sqr(), w = u * v, s = x * v;
     const F xx = x.sqr(), m = xx.dbl() + xx;
@@ -79,8 +81,8 @@ struct xyzz_t {
   }
 };
 
-// k·p by doubling and adding. Variable time: for set-up and tests, and for the few full multiplications of a
-// proof; sums of many go through msm/msm.hpp.
+// k·p by doubling and adding. Variable time: for set-up and tests, and for the few full
+// multiplications of a proof; sums of many go through msm/msm.hpp.
 template <class F, int M>
 PROOFLINE_HD xyzz_t<F> multiply(const affine_t<F>& p, const words<M>& k) {
   xyzz_t<F> sum = xyzz_t<F>::infinity();
