@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { defineBench } from './bench.ts';
+import { defineCircuit } from './circuit.ts';
 import { defineConfig } from './config.ts';
 import { defineDoctor } from './doctor.ts';
 import { interruptible } from './interrupt.ts';
@@ -93,6 +94,7 @@ function define(version: string, act: Act, io: Io, refuse: (text: string) => voi
   defineToken(program, act);
   defineConfig(program, act);
   defineBench(program, act);
+  defineCircuit(program, act);
   defineDoctor(program, act);
   return program;
 }
