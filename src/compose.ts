@@ -9,6 +9,7 @@ import { HostClient } from './host/client.ts';
 import { PayloadFolder } from './jobs/payloads.ts';
 import { Jobs } from './jobs/service.ts';
 import { SqliteJobStore } from './jobs/sqlite-store.ts';
+import { unsettledJobs } from './jobs/unsettled.ts';
 import { KeyStore } from './keys/store.ts';
 import { Pipeline } from './pipeline/pipeline.ts';
 import { createApp } from './rpc/app.ts';
@@ -105,7 +106,8 @@ export async function startServer(config: Config): Promise<RunningServer> {
 }
 
 function createKeyStore({ dataDir }: Config, pipeline: Pipeline): KeyStore {
-  return new KeyStore(join(dataDir, 'keys'), pipeline);
+  const needed = (digest: string) => unsettledJobs(join(dataDir, 'jobs.db'), digest);
+  return new KeyStore(join(dataDir, 'keys'), pipeline, needed);
 }
 
 function createPipeline({ threads }: Config): Pipeline {

@@ -8,7 +8,7 @@ export const HINTS: Readonly<Record<ErrorCode, string>> = {
   ERR_KEY_UNKNOWN:
     'import the key (`proofline keys import`), or check its name (`proofline keys list`)',
   ERR_KEY_DAMAGED:
-    'take the key from where it came from once more: `proofline keys remove`, then `keys import`',
+    '`proofline keys verify` says where; `proofline keys import` of a whole file replaces it',
   ERR_PAYLOAD_UNKNOWN: 'upload the witness again: unused payloads are removed after a while',
   ERR_PAYLOAD_CORRUPT: 'upload the witness again, and check the disk of the service',
   ERR_IDEMPOTENCY: 'use a new idempotency key for a new request',

@@ -1,10 +1,15 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { toProverError } from '../core/errors.ts';
+import { systemReason } from '../core/source.ts';
 import { snarkjsText } from '../formats/snarkjs-json.ts';
-import type { ImportOptions } from '../keys/store.ts';
+import type { ImportOptions } from '../keys/import.ts';
+import { officialByName } from '../keys/official.ts';
+import type { Verification } from '../keys/store.ts';
 import type { KeyInfo } from '../keys/stored-key.ts';
 import { type Io, plain, writeFields, writeJson } from './io.ts';
+import { fieldsOf, publicView, summaryOf, verdictOf } from './key-views.ts';
 import { document } from './manual.ts';
 import { flagsOf, jsonOption, settingOption, usage } from './options.ts';
 import { checkWritable, writeFiles } from './output-files.ts';
@@ -46,7 +51,11 @@ function defineImport(keys: Command, act: Act): void {
       Takes a zkey, bellman parameters, or a folder of them such as Filecoin's parameter cache.
       The structure and the verifying key are always checked; the points of the queries up to a
       million, or all with --full; an official file by its published digest. The key is copied
-      (without taking space where the file system can), or left where it is with --link.`,
+      (without taking space where the file system can), or left where it is with --link; it must
+      then stay there as it is.
+
+      An import that was interrupted leaves nothing; run again, it passes over what it has
+      imported. A stored key that is damaged is replaced by a whole one.`,
     examples: [
       ['proofline keys import circuit.zkey', 'named after the file'],
       [
@@ -57,8 +66,9 @@ function defineImport(keys: Command, act: Act): void {
     ],
   })
     .argument('<path>', 'key file, or folder of key files')
-    .option('--name <name>', 'what to call it (default: the name of the file)')
-    .option('--link', 'leave the file where it is')
+    .option('--name <name>', 'what to call it (default: its circuit if official, else its file)')
+    .option('--copy', 'keep a copy (the default)')
+    .addOption(new Option('--link', 'leave the file where it is').conflicts('copy'))
     .option('--digest <sha256>', 'refuse any other file, and trust this one')
     .option('--full', 'check every point, however many')
     .addOption(settingOption('dataDir'))
@@ -73,7 +83,8 @@ function defineLook(keys: Command, act: Act): void {
   document(keys.command('list'), {
     summary: 'list the keys',
     about: `
-      Name, circuit, curve, size and digest of each key.`,
+      Name, circuit or format, curve, size and digest of each key, and what is known to be wrong
+      with it; "keys verify" also reads the files.`,
     examples: [['proofline keys list --json', 'for a program']],
   })
     .addOption(settingOption('dataDir'))
@@ -82,7 +93,7 @@ function defineLook(keys: Command, act: Act): void {
   document(keys.command('show'), {
     summary: 'say all that is known of a key',
     about: `
-      By name or digest.`,
+      By name, digest, or the beginning of a digest.`,
     examples: [['proofline keys show circuit', 'by name']],
   })
     .argument('<key>', 'its name or digest')
@@ -92,7 +103,9 @@ function defineLook(keys: Command, act: Act): void {
   document(keys.command('verify'), {
     summary: 'read keys once more and say which are damaged',
     about: `
-      Every byte is compared with what was imported. Damage is named by its place.`,
+      Every byte is compared with what was imported. Damage is named by its place; the service
+      then refuses the key until it is imported again. A file that was only moved or touched, and
+      is whole, is taken again.`,
     examples: [['proofline keys verify', 'all of them']],
     exits: [
       ['0', 'every key is whole'],
@@ -112,10 +125,12 @@ function defineRemove(keys: Command, act: Act): void {
   document(keys.command('remove'), {
     summary: 'remove a key',
     about: `
-      Jobs that still wait for the key will fail. A linked file stays where it is.`,
+      Removes a key with all its names; a linked file stays where it is. A key that unsettled
+      jobs need is refused: with --force it goes, and they fail.`,
     examples: [['proofline keys remove circuit', 'by name']],
   })
     .argument('<key>', 'its name or digest')
+    .option('--force', 'also a key that unsettled jobs need')
     .addOption(settingOption('dataDir'))
     .addOption(jsonOption())
     .action((key: string, options: Options) =>
@@ -148,37 +163,69 @@ async function importKeys(path: string, options: Options, wiring: Wiring, io: Io
   }
   await using engine = await wiring.openEngine(flagsOf(options));
   const imported: KeyInfo[] = [];
+  const failed: Failure[] = [];
   for (const file of files) {
     const wanted: ImportOptions = {
-      name: name ?? nameOf(file),
+      name: name ?? nameFor(file),
       ...(digest !== undefined && { digest }),
       ...(options.link === true && { link: true }),
       ...(options.full === true && { full: true }),
     };
     const what = `importing ${plain(basename(file))}`;
-    const key = await withProgress(io, what, (hooks) => engine.keys.import(file, wanted, hooks));
-    imported.push(key);
-    if (options.json !== true) writeFields(io, fieldsOf(key));
+    try {
+      const key = await withProgress(io, what, (hooks) => engine.keys.import(file, wanted, hooks));
+      imported.push(key);
+      if (options.json !== true) writeFields(io, fieldsOf(key));
+    } catch (thrown) {
+      // One bad file of a folder does not keep the others out.
+      if (files.length === 1 || io.interrupt.aborted) throw thrown;
+      const failure = failureOf(file, thrown);
+      failed.push(failure);
+      io.stderr.write(`proofline: ${failure.file}: ${failure.message}\n`);
+    }
   }
-  if (options.json === true) writeJson(io, { imported: imported.map(publicView) });
-  return EXIT.done;
+  if (options.json === true) {
+    writeJson(io, {
+      imported: imported.map((key) => publicView(key)),
+      ...(failed.length > 0 && { failed: failed.map(({ exit: _, ...failure }) => failure) }),
+    });
+  }
+  return Math.max(EXIT.done, ...failed.map(({ exit }) => exit));
+}
+
+interface Failure {
+  readonly file: string;
+  readonly code: string;
+  readonly message: string;
+  readonly exit: number;
+}
+
+function failureOf(file: string, thrown: unknown): Failure {
+  const { code, message, spec } = toProverError(thrown);
+  return { file: plain(basename(file)), code, message: plain(message), exit: spec.exit };
 }
 
 async function list(options: Options, wiring: Wiring, io: Io): Promise<number> {
   await using engine = await wiring.openEngine(flagsOf(options));
-  const keys = await engine.keys.list();
-  if (options.json === true) writeJson(io, { keys: keys.map(publicView) });
-  else if (keys.length === 0) io.stdout.write('none: `proofline keys import FILE` keeps one\n');
-  else {
-    writeFields(
-      io,
-      keys.map((key) => [
-        key.name,
-        [key.circuit ?? key.format, key.curve, `2^${key.logN}`, key.digest.slice(0, 16)]
-          .concat(key.insecure === undefined ? [] : ['INSECURE'])
-          .join('  '),
-      ]),
-    );
+  const { keys } = engine;
+  const known = await Promise.all(
+    (await keys.list()).map(async (key) => ({ key, damage: await keys.damageOf(key) })),
+  );
+  const unreadable = await keys.unreadable();
+  if (options.json === true) {
+    writeJson(io, {
+      keys: known.map(({ key, damage }) => publicView(key, damage)),
+      ...(unreadable.length > 0 && { unreadable: unreadable.map(verdictOf) }),
+    });
+  } else if (known.length + unreadable.length === 0) {
+    io.stdout.write('none: `proofline keys import FILE` keeps one\n');
+  } else {
+    writeFields(io, [
+      ...known.map(({ key, damage }) => [key.name, summaryOf(key, damage)] as const),
+      ...unreadable.map(({ name, digest, damage }) => {
+        return [name, `${digest.slice(0, 16)}  DAMAGED: ${damage}`] as const;
+      }),
+    ]);
   }
   return EXIT.done;
 }
@@ -186,8 +233,9 @@ async function list(options: Options, wiring: Wiring, io: Io): Promise<number> {
 async function show(which: string, options: Options, wiring: Wiring, io: Io): Promise<number> {
   await using engine = await wiring.openEngine(flagsOf(options));
   const key = await engine.keys.find(which);
-  if (options.json === true) writeJson(io, publicView(key));
-  else writeFields(io, fieldsOf(key));
+  const damage = await engine.keys.damageOf(key);
+  if (options.json === true) writeJson(io, publicView(key, damage));
+  else writeFields(io, fieldsOf(key, damage));
   return EXIT.done;
 }
 
@@ -198,36 +246,26 @@ async function verify(
   io: Io,
 ): Promise<number> {
   await using engine = await wiring.openEngine(flagsOf(options));
-  const digests =
-    which === undefined ? (await engine.keys.list()).map(({ digest }) => digest) : [which];
-  const results = [];
+  const { keys } = engine;
+  const all = async () => [...(await keys.list()), ...(await keys.unreadable())];
+  const digests = which === undefined ? (await all()).map(({ digest }) => digest) : [which];
+  const verdicts: Verification[] = [];
   for (const digest of digests) {
-    const result = await withProgress(io, 'reading keys', (hooks) =>
-      engine.keys.verify(digest, hooks),
-    );
-    results.push(result);
-    const { key, damage } = result;
-    const verdict = damage === undefined ? 'whole' : `DAMAGED: ${plain(damage)}`;
-    if (options.json !== true) writeFields(io, [[key.name, verdict]]);
+    const verdict = await withProgress(io, 'reading keys', (hooks) => keys.verify(digest, hooks));
+    verdicts.push(verdict);
+    const { name, path = 'no file', damage } = verdict;
+    const said = damage === undefined ? 'whole' : `DAMAGED: ${damage} (${plain(path)})`;
+    if (options.json !== true) writeFields(io, [[name, said]]);
   }
-  if (options.json === true) {
-    writeJson(io, {
-      keys: results.map(({ key, damage }) => ({
-        name: key.name,
-        digest: key.digest,
-        whole: damage === undefined,
-        ...(damage !== undefined && { damage }),
-      })),
-    });
-  }
-  return results.every(({ damage }) => damage === undefined) ? EXIT.done : EXIT.failed;
+  if (options.json === true) writeJson(io, { keys: verdicts.map(verdictOf) });
+  return verdicts.every(({ damage }) => damage === undefined) ? EXIT.done : EXIT.failed;
 }
 
 async function remove(which: string, options: Options, wiring: Wiring, io: Io): Promise<number> {
   await using engine = await wiring.openEngine(flagsOf(options));
-  const key = await engine.keys.remove(which);
-  if (options.json === true) writeJson(io, { removed: { name: key.name, digest: key.digest } });
-  else writeFields(io, [[key.name, `${key.digest} removed`]]);
+  const { name, digest } = await engine.keys.remove(which, options.force === true);
+  if (options.json === true) writeJson(io, { removed: { name, digest } });
+  else writeFields(io, [[name, `${digest} removed`]]);
   return EXIT.done;
 }
 
@@ -257,45 +295,16 @@ async function vkey({ key, out, json }: VkeyOptions, wiring: Wiring, io: Io): Pr
 async function keyFilesOf(path: string): Promise<string[]> {
   const info = await stat(path).catch(() => undefined);
   if (info?.isDirectory() !== true) return [path];
-  const files = (await readdir(path)).filter((name) => /\.(zkey|params)$/.test(name)).sort();
+  const entries = await readdir(path).catch((cause) => {
+    throw usage('folder', 'one that may be read', systemReason(cause));
+  });
+  const files = entries.filter((name) => /\.(zkey|params)$/.test(name)).sort();
   if (files.length === 0) throw usage('folder', 'files *.zkey or *.params', 'none of them');
   return files.map((name) => join(path, name));
 }
 
-function nameOf(file: string): string {
+function nameFor(file: string): string {
+  const official = officialByName(basename(file));
+  if (official !== undefined) return `${official.circuit}-${official.sectorSize}`;
   return basename(file, extname(file)).slice(0, 128);
-}
-
-/** A key as programs see it. */
-function publicView(key: KeyInfo): object {
-  return {
-    name: key.name,
-    names: key.names,
-    digest: key.digest,
-    format: key.format,
-    curve: key.curve,
-    bytes: key.bytes,
-    public_count: key.publicCount,
-    log_n: key.logN,
-    points: key.points,
-    group_checked: key.points !== 'not checked',
-    ...(key.circuit !== undefined && { circuit: key.circuit }),
-    ...(key.insecure !== undefined && { insecure: key.insecure }),
-    origin: key.origin,
-    imported_at: key.importedAt,
-    linked: key.link !== undefined,
-    path: key.path,
-  };
-}
-
-function fieldsOf(key: KeyInfo): [string, string][] {
-  return [
-    ['key', key.names.join(', ') || key.name],
-    ['digest', `sha256 ${key.digest}`],
-    ['format', `${key.format}, ${key.curve}, domain 2^${key.logN}, ${key.publicCount} public`],
-    ...(key.circuit === undefined ? [] : [['circuit', key.circuit] as [string, string]]),
-    ['points', key.points],
-    ['file', `${plain(key.path)}${key.link === undefined ? '' : ' (linked)'}`],
-    ...(key.insecure === undefined ? [] : [['INSECURE', key.insecure] as [string, string]]),
-  ];
 }

@@ -14,9 +14,9 @@ export function defineServe(program: Command, act: Act): void {
     summary: 'run the service',
     about: `
       Answers JSON-RPC and REST on a loopback address until it is interrupted; it then accepts
-      nothing more, settles what is left and ends. Keys are the files in the "keys" folder of
-      the data folder. An option wins over its variable in the environment ("proofline --help"
-      lists them).`,
+      nothing more, settles what is left and ends. Its keys are those of "proofline keys", also
+      such as are imported while it runs. An option wins over its variable in the environment
+      ("proofline --help" lists them).`,
     examples: [
       ['proofline serve', 'on the default address'],
       ['proofline serve --listen 127.0.0.1:0 --json', 'on a free port, which the JSON names'],

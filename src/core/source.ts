@@ -83,5 +83,7 @@ export function systemReason(cause: unknown): string {
   const code = (cause as NodeJS.ErrnoException).code;
   if (code === 'ENOENT') return 'no such file';
   if (code === 'EACCES') return 'permission denied';
+  if (code === 'ENOSPC') return 'no space left on the device';
+  if (code === 'EROFS') return 'it may only be read';
   return code ?? 'cannot be opened';
 }

@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { ProverError } from '../core/errors.ts';
 import { systemReason } from '../core/source.ts';
 import { MIB } from '../core/units.ts';
 
-/** A file's pieces are hashed by themselves too, so that damage can be located. */
-export const PIECE_BYTES = 64 * MIB;
 const READ_BYTES = 4 * MIB;
 
 export interface FileDigests {
@@ -15,46 +13,56 @@ export interface FileDigests {
   readonly sha256: string;
   /** First 16 bytes of BLAKE2b-512, hex: what Filecoin publishes of its parameter files. */
   readonly blake2b: string;
-  /** SHA-256 of each piece of PIECE_BYTES, hex. */
-  readonly pieces: readonly string[];
+  /** CRC-32 of each piece. */
+  readonly crcs: readonly number[];
 }
 
-/** SHA-256 of a file, hex, read in pieces. @throws ERR_FILE */
-export async function digestFile(path: string, signal: AbortSignal): Promise<string> {
+/** SHA-256 of a file, hex, read in chunks. @throws ERR_FILE */
+export async function digestFile(
+  path: string,
+  signal: AbortSignal,
+  read: (bytes: number) => void = () => {},
+): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of chunksOf(path, signal)) hash.update(chunk);
+  for await (const chunk of chunksOf(path, signal)) {
+    hash.update(chunk);
+    read(chunk.length);
+  }
   return hash.digest('hex');
 }
 
-/** Every digest of a file, in one pass. @throws ERR_FILE */
+/**
+ * Every digest of a file, in one pass.
+ * @param ends of the pieces, ascending; what lies after the last one belongs to no piece
+ * @throws ERR_FILE
+ */
 export async function digestsOfFile(
   path: string,
+  ends: readonly number[],
   signal: AbortSignal,
   progress: (share: number) => void,
 ): Promise<FileDigests> {
   const [whole, blake] = [createHash('sha256'), createHash('blake2b512')];
-  const pieces: string[] = [];
-  let piece = createHash('sha256');
-  let done = 0;
-  const { size } = await stat(path);
+  const crcs = ends.map(() => 0);
+  const bytes = ends.at(-1) ?? 0;
+  let [at, piece] = [0, 0];
   for await (const chunk of chunksOf(path, signal)) {
-    for (const hash of [whole, blake, piece]) hash.update(chunk);
-    done += chunk.length;
-    // Chunks divide pieces: a piece ends only where a chunk does.
-    if (done % PIECE_BYTES === 0 || done === size) {
-      pieces.push(piece.digest('hex'));
-      piece = createHash('sha256');
+    whole.update(chunk);
+    blake.update(chunk);
+    for (let done = 0; done < chunk.length && piece < ends.length; ) {
+      const end = Math.min(chunk.length, (ends[piece] as number) - at);
+      crcs[piece] = crc32(chunk.subarray(done, end), crcs[piece]);
+      done = end;
+      if (at + end === ends[piece]) piece++;
     }
-    progress(done / size);
+    at += chunk.length;
+    progress(Math.min(1, at / bytes));
   }
-  return {
-    sha256: whole.digest('hex'),
-    blake2b: blake.digest('hex').slice(0, 32),
-    pieces,
-  };
+  return { sha256: whole.digest('hex'), blake2b: blake.digest('hex').slice(0, 32), crcs };
 }
 
-async function* chunksOf(path: string, signal: AbortSignal): AsyncGenerator<Buffer> {
+/** A file from front to back. @throws ERR_FILE; what the signal aborts rejects as it may */
+export async function* chunksOf(path: string, signal: AbortSignal): AsyncGenerator<Buffer> {
   try {
     yield* createReadStream(path, { highWaterMark: READ_BYTES, signal });
   } catch (cause) {

@@ -3,6 +3,7 @@ import type { ErrorRecord } from '../core/errors.ts';
 import type { SnarkjsProof, SnarkjsVerificationKey } from '../formats/snarkjs-json.ts';
 import type { CurveName } from '../math/curve.ts';
 import type { EventName, ProverEvent } from '../telemetry/events.ts';
+import type { KeyPiece } from './key-pieces.ts';
 
 /**
  * What the server and a device host say to each other, over the child's IPC channel. Requests carry
@@ -19,6 +20,7 @@ export interface HostOperations {
   benchProve: { params: BenchProveParams; result: BenchProveResult };
   benchParts: { params: BenchPartsParams; result: BenchPartsResult };
   checkKey: { params: CheckKeyParams; result: Record<string, never> };
+  digestKey: { params: DigestKeyParams; result: DigestKeyResult };
 }
 export type Operation = keyof HostOperations;
 
@@ -158,21 +160,28 @@ export interface CheckKeyParams {
   readonly keyDigest: string;
 }
 
+export interface DigestKeyParams {
+  readonly keyPath: string;
+  /** Where its pieces end, ascending. */
+  readonly ends: readonly number[];
+}
+
+export interface DigestKeyResult {
+  /** SHA-256, hex. */
+  readonly digest: string;
+  /** CRC-32 of each piece. */
+  readonly crcs: readonly number[];
+}
+
 export interface InspectedKey {
   /** SHA-256, hex. */
   readonly digest: string;
   /** First 16 bytes of BLAKE2b-512, hex. */
   readonly blake2b: string;
-  /** SHA-256 of each 64 MiB, hex. */
-  readonly pieces: readonly string[];
+  /** The whole file, in order, each piece with its CRC-32. */
+  readonly pieces: readonly (KeyPiece & { readonly crc32: number })[];
   /** Points of all queries. */
   readonly pointCount: number;
-  /** Where the queries lie in the file. */
-  readonly parts: readonly {
-    readonly name: string;
-    readonly offset: number;
-    readonly length: number;
-  }[];
   readonly bytes: number;
   readonly format: 'zkey' | 'bellman';
   readonly curve: CurveName;

@@ -2,7 +2,7 @@ import type { BackendRegistry } from '../backend/registry.ts';
 import { ProverError, toErrorRecord, toProverError } from '../core/errors.ts';
 import { benchProve } from './bench.ts';
 import { benchParts } from './bench-parts.ts';
-import { checkKey, inspectKey } from './inspect.ts';
+import { checkKey, digestKey, inspectKey } from './inspect.ts';
 import { LoadedKeys } from './loaded-keys.ts';
 import type { FromHost, HostEvent, HostOperations, Operation, ToHost } from './protocol.ts';
 import { prove } from './prove.ts';
@@ -42,6 +42,7 @@ export class HostServer {
       benchProve: (params, call) => benchProve(params, backends, call),
       benchParts: (params, call) => benchParts(params, call),
       checkKey: (params, call) => checkKey(params, keys, call),
+      digestKey,
     };
   }
 

@@ -154,11 +154,23 @@ const TABLE = [
   ],
 ] as const;
 
+const KEYS = TABLE.map(([circuit, sectorSize, identifier, blake2b, bytes]) => ({
+  key: { circuit, sectorSize, blake2b, bytes } satisfies OfficialKey,
+  identifier,
+}));
+
 /** The official file of that name, whatever its content. */
-export function officialKey(fileName: string): OfficialKey | undefined {
-  const identifier = /^v28-[a-z0-9_-]+-([0-9a-f]{64})\.params$/.exec(fileName)?.[1];
-  const row = TABLE.find((entry) => entry[2] === identifier);
-  if (row === undefined) return undefined;
-  const [circuit, sectorSize, , blake2b, bytes] = row;
-  return { circuit, sectorSize, blake2b, bytes };
+export function officialByName(fileName: string): OfficialKey | undefined {
+  const wanted = /^v28-[a-z0-9_-]+-([0-9a-f]{64})\.params$/.exec(fileName)?.[1];
+  return KEYS.find(({ identifier }) => identifier === wanted)?.key;
+}
+
+/** The official file of that content, whatever its name. */
+export function officialByDigest(blake2b: string): OfficialKey | undefined {
+  return KEYS.find(({ key }) => key.blake2b === blake2b)?.key;
+}
+
+/** The circuit of parameters of that size: no two circuits of the table share one. */
+export function officialBySize(bytes: number): OfficialKey | undefined {
+  return KEYS.find(({ key }) => key.bytes === bytes)?.key;
 }

@@ -4,6 +4,7 @@ import { z } from 'zod';
  * Why the points of a key are taken to lie on their curve and in their group, or that they are not.
  */
 export const POINT_CHECKS = ['checked', 'official file', 'trusted digest', 'not checked'] as const;
+export type PointCheck = (typeof POINT_CHECKS)[number];
 
 /** What lies beside a stored key, in `meta.json`. */
 export const KeyRecord = z.strictObject({
@@ -19,18 +20,20 @@ export const KeyRecord = z.strictObject({
   points: z.enum(POINT_CHECKS),
   /** What the key proves, where that is known. */
   circuit: z.string().optional(),
-  /** Name of the file that was imported. */
-  origin: z.string(),
   insecure: z.string().optional(),
   importedAt: z.iso.datetime(),
-  /** Absolute path of a key that was linked, not copied. */
-  link: z.string().optional(),
-  /** When the file last changed: one that has changed since is not the imported one. */
+  /** The file that was imported, by its absolute path. */
+  source: z.strictObject({ path: z.string(), modifiedMs: z.number(), inode: z.number() }),
+  /** The source is the key's file; else a copy of it is. */
+  linked: z.boolean(),
+  /** When the key's file last changed: one that has changed since may be another. */
   modifiedMs: z.number(),
-  /** SHA-256 of each 64 MiB, hex. */
-  pieces: z.array(z.string()),
-  /** Where the queries lie in the file. */
-  parts: z.array(z.strictObject({ name: z.string(), offset: z.int(), length: z.int() })),
+  /** The whole file, in order. */
+  pieces: z.array(
+    z.strictObject({ part: z.string(), offset: z.int(), length: z.int(), crc32: z.int() }),
+  ),
+  /** What the last verification found wrong. */
+  damage: z.string().optional(),
 });
 export type KeyRecord = z.output<typeof KeyRecord>;
 
@@ -43,8 +46,11 @@ export interface KeyInfo extends KeyRecord {
 }
 
 export interface KeyCatalog {
-  /** By name. */
+  /** By name, also those that are damaged. */
   list(): Promise<readonly KeyInfo[]>;
-  /** @throws ERR_KEY_UNKNOWN, ERR_KEY_DAMAGED where the file is not what was imported */
+  /**
+   * By name, digest, or the unique beginning of one.
+   * @throws ERR_KEY_UNKNOWN, ERR_KEY_DAMAGED where the file is not what was imported, ERR_STORAGE
+   */
   resolve(nameOrDigest: string): Promise<KeyInfo>;
 }

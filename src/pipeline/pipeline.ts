@@ -148,6 +148,11 @@ export class Pipeline {
     return this.#tools.call('inspect', { keyPath }, options);
   }
 
+  /** @param ends where the pieces end that get a CRC-32 each */
+  digestKey(keyPath: string, ends: readonly number[], options: CallOptions = {}) {
+    return this.#tools.call('digestKey', { keyPath, ends }, options);
+  }
+
   /** Checks the points of a key on the fastest backend. @throws ERR_FORMAT */
   async checkKey(keyPath: string, keyDigest: string, options: CallOptions = {}): Promise<void> {
     const backend = await this.choose(undefined);

@@ -20,7 +20,8 @@ import { readZkey } from '../../src/formats/zkey.ts';
 import { readCoefficients } from '../../src/groth16/coefficient-rows.ts';
 import type { ProvingKeySource } from '../../src/groth16/types.ts';
 import { openWitness } from '../../src/host/witness.ts';
-import { type KeyInspector, KeyStore } from '../../src/keys/store.ts';
+import type { KeyInspector } from '../../src/keys/import.ts';
+import { KeyStore } from '../../src/keys/store.ts';
 import { TokenStore } from '../../src/rpc/tokens.ts';
 import { HTTP_TARGETS } from './http-targets.ts';
 
@@ -127,7 +128,7 @@ const FILES: readonly Target[] = [
     kind: 'text',
     run: async (source) => {
       const keys = join(await place(`keys/${DIGEST}/meta.json`, source), '../..');
-      const key = await new KeyStore(keys, nobody).find(DIGEST);
+      const key = await new KeyStore(keys, nobody, () => 0).find(DIGEST);
       return `a key of ${key.format}`;
     },
   },

@@ -151,10 +151,10 @@ export async function command(
 function fakeWiring(fakes: Fakes, asked: Asked[]): Wiring {
   const config = (flags: Flags = {}) =>
     loadConfig(flags, { PROOFLINE_DATA_DIR: '/data', ...fakes.env });
-  const noKeys = { inspect: async () => none(), checkKey: async () => none() };
+  const noKeys = { inspect: none, digestKey: none, checkKey: none };
   const prover: Engine & RemoteServer = {
     get keys() {
-      return new KeyStore(join(config().dataDir, 'keys'), noKeys);
+      return new KeyStore(join(config().dataDir, 'keys'), noKeys, () => 0);
     },
     async prove(input, hooks) {
       asked.push(['prove', input]);
