@@ -1,23 +1,12 @@
 import { readFileSync, statSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { ProverError } from './core/errors.ts';
 import { systemReason } from './core/source.ts';
 import { GIB, KIB, MIB } from './core/units.ts';
 
 const SIZE_UNITS: Readonly<Record<string, number>> = { B: 1, KiB: KIB, MiB: MIB, GiB: GIB };
-
-const bytes = z
-  .string()
-  .regex(/^\d{1,12}(B|KiB|MiB|GiB)$/, 'expected a size such as 512MiB')
-  .transform((text) => Number.parseInt(text, 10) * (SIZE_UNITS[text.replace(/\d+/, '')] as number));
-const count = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d{1,9}$/, 'expected a whole number')
-    .transform(Number)
-    .pipe(z.number().min(min).max(max));
 const DURATION_UNITS_MS: Readonly<Record<string, number>> = {
   ms: 1,
   s: 1000,
@@ -25,13 +14,33 @@ const DURATION_UNITS_MS: Readonly<Record<string, number>> = {
   h: 3_600_000,
   d: 86_400_000,
 };
-const milliseconds = z
-  .string()
-  .regex(/^\d{1,6}(ms|s|m|h|d)$/, 'expected a duration such as 90s')
-  .transform((text) => {
-    const unit = DURATION_UNITS_MS[text.replace(/\d+/, '')] as number;
-    return Number.parseInt(text, 10) * unit;
-  });
+const DAY_MS = 86_400_000;
+
+/** `512MiB` with the unit's factor; there is no plain number, nor another unit. */
+const quantity = (units: Readonly<Record<string, number>>, expected: string) =>
+  z
+    .string()
+    .regex(new RegExp(`^\\d{1,9}(${Object.keys(units).join('|')})$`), expected)
+    .transform((text) => Number.parseInt(text, 10) * (units[text.replace(/\d+/, '')] as number));
+const bytes = (minBytes: number) =>
+  quantity(SIZE_UNITS, 'expected a size such as 512MiB').pipe(
+    z.number().min(minBytes, `expected ${minBytes}B or more`),
+  );
+const milliseconds = (daysMax: number) =>
+  quantity(DURATION_UNITS_MS, 'expected a duration such as 90s').pipe(
+    z.number().max(daysMax * DAY_MS, `expected at most ${daysMax}d`),
+  );
+const count = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, 'expected a whole number')
+    .transform(Number)
+    .refine((n) => n >= min && n <= max, `expected ${min} to ${max}`);
+const choice = <const T extends string>(values: readonly [T, ...T[]]) =>
+  z.enum(values, `expected ${values.slice(0, -1).join(', ')} or ${values.at(-1)}`);
+const flag = choice(['true', 'false']).transform((text) => text === 'true');
+/** A shell expands `~`; a file and a service manager do not. */
+const path = z.string().regex(/^(?!~)/, 'expected a path without ~');
 const listenAddress = z
   .string()
   .regex(/^([A-Za-z0-9.-]{1,253}|\[[0-9a-f:.]+\]):\d{1,5}$/, 'expected an address and a port')
@@ -57,7 +66,7 @@ export const SETTINGS = {
   dataDir: setting({
     env: 'PROOFLINE_DATA_DIR',
     fallback: '$XDG_DATA_HOME/proofline',
-    schema: z.string().min(1),
+    schema: path.min(1, 'expected a path'),
     help: 'Folder of jobs, keys, payloads and tokens.',
   }),
   listen: setting({
@@ -87,37 +96,37 @@ export const SETTINGS = {
   jobsKeptMicros: setting({
     env: 'PROOFLINE_JOBS_KEPT_FOR',
     fallback: '30d',
-    schema: milliseconds.transform((ms) => ms * 1000),
+    schema: milliseconds(36_500).transform((ms) => ms * 1000),
     help: 'How long a settled job is remembered.',
   }),
   drainMs: setting({
     env: 'PROOFLINE_DRAIN_TIME',
     fallback: '60s',
-    schema: milliseconds,
+    schema: milliseconds(1),
     help: 'How long running jobs may take to finish when the server is stopped.',
   }),
   payloadsLimitBytes: setting({
     env: 'PROOFLINE_PAYLOADS_LIMIT',
     fallback: '100GiB',
-    schema: bytes,
+    schema: bytes(MIB),
     help: 'Disk space for all payloads together.',
   }),
   uploadLimitBytes: setting({
     env: 'PROOFLINE_UPLOAD_LIMIT',
     fallback: '4GiB',
-    schema: bytes,
+    schema: bytes(1),
     help: 'Largest payload.',
   }),
   tlsCertFile: setting({
     env: 'PROOFLINE_TLS_CERT_FILE',
     fallback: '',
-    schema: z.string(),
+    schema: path,
     help: 'Certificate chain, PEM; with the key, the server speaks HTTPS.',
   }),
   tlsKeyFile: setting({
     env: 'PROOFLINE_TLS_KEY_FILE',
     fallback: '',
-    schema: z.string(),
+    schema: path,
     help: 'Private key of the certificate, PEM.',
   }),
   allowedHosts: setting({
@@ -147,13 +156,13 @@ export const SETTINGS = {
   logLevel: setting({
     env: 'PROOFLINE_LOG_LEVEL',
     fallback: 'info',
-    schema: z.enum(['error', 'warn', 'info', 'debug', 'silent']),
+    schema: choice(['error', 'warn', 'info', 'debug', 'silent']),
     help: 'What is logged, as JSON lines on standard error: error, warn, info, debug or silent.',
   }),
   timelineLines: setting({
     env: 'PROOFLINE_TIMELINE_LINES',
     fallback: 'false',
-    schema: z.enum(['true', 'false']).transform((text) => text === 'true'),
+    schema: flag,
     help: 'Print TIMELINE lines to standard error while serving.',
   }),
 } as const;
@@ -171,7 +180,10 @@ export type Config = {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 export type SettingName = keyof typeof SETTINGS;
-export type Flags = Partial<Record<SettingName, string>>;
+export type Flags = Partial<Record<SettingName, string>> & {
+  /** Path of the configuration file; wins over PROOFLINE_CONFIG. */
+  readonly config?: string;
+};
 
 /** Where a value came from, weakest first. */
 export type Origin = 'default' | 'file' | 'environment' | 'flag';
@@ -184,6 +196,12 @@ export interface ShownSetting {
   readonly origin: Origin;
 }
 
+export interface ShownConfig {
+  /** The file that was read; undefined where there is none. */
+  readonly file: string | undefined;
+  readonly settings: readonly ShownSetting[];
+}
+
 const FILE_BYTES_MAX = 64 * KIB;
 /** Variables of ours that are no settings. */
 const OTHER_VARIABLES = ['PROOFLINE_CONFIG', 'PROOFLINE_TOKEN'];
@@ -194,7 +212,7 @@ const OTHER_VARIABLES = ['PROOFLINE_CONFIG', 'PROOFLINE_TOKEN'];
  */
 export function loadConfig(flags: Flags = {}, environment: Environment = process.env): Config {
   const values: Record<string, unknown> = {};
-  for (const { setting: name, text, subject } of resolve(flags, environment)) {
+  for (const { setting: name, text, subject } of resolve(flags, environment).settings) {
     const parsed = SETTINGS[name].schema.safeParse(text);
     if (!parsed.success) {
       const expected = parsed.error.issues[0]?.message.replace(/^expected /, '') ?? 'another value';
@@ -211,12 +229,14 @@ export function loadConfig(flags: Flags = {}, environment: Environment = process
 }
 
 /** Every setting as text, with where it came from. @throws ERR_PARAMS as loadConfig does */
-export function showConfig(flags: Flags = {}, environment: Environment = process.env) {
+export function showConfig(flags: Flags = {}, environment: Environment = process.env): ShownConfig {
   loadConfig(flags, environment);
-  return resolve(flags, environment).map(({ setting: name, text, origin }): ShownSetting => {
+  const { file, settings } = resolve(flags, environment);
+  const shown = settings.map(({ setting: name, text, origin }): ShownSetting => {
     const { env } = SETTINGS[name];
     return { name: fileKey(env), env, value: text, origin };
   });
+  return { file, settings: shown };
 }
 
 interface Resolved {
@@ -227,25 +247,33 @@ interface Resolved {
   readonly subject: string;
 }
 
-function resolve(flags: Flags, environment: Environment): Resolved[] {
+function resolve(flags: Flags, environment: Environment) {
   refuseUnknownVariables(environment);
-  const path = environment.PROOFLINE_CONFIG || defaultFile(environment);
-  const file = readConfigFile(path, environment.PROOFLINE_CONFIG !== undefined);
-  return (Object.keys(SETTINGS) as SettingName[]).map((setting) => {
+  const wanted = flags.config ?? (environment.PROOFLINE_CONFIG || undefined);
+  const path = wanted ?? defaultFile(environment);
+  const file = readConfigFile(path, wanted !== undefined);
+  const settings = (Object.keys(SETTINGS) as SettingName[]).map((setting): Resolved => {
     const { env, fallback } = SETTINGS[setting];
-    const flag = flags[setting];
-    if (flag !== undefined) return { setting, text: flag, origin: 'flag', subject: setting };
+    const option = flags[setting];
+    if (option !== undefined) {
+      return { setting, text: option, origin: 'flag', subject: flagOf(setting) };
+    }
     const variable = environment[env] || undefined;
     if (variable !== undefined) {
       return { setting, text: variable, origin: 'environment', subject: env };
     }
-    const written = file[fileKey(env)];
+    const written = file?.[fileKey(env)];
     if (written !== undefined) {
-      const subject = `${basename(path)}: ${fileKey(env)}`;
-      return { setting, text: written, origin: 'file', subject };
+      return { setting, text: written, origin: 'file', subject: `${path}: ${fileKey(env)}` };
     }
     return { setting, text: expand(fallback, environment), origin: 'default', subject: env };
   });
+  return { file: file === undefined ? undefined : path, settings };
+}
+
+/** `PROOFLINE_DATA_DIR` is `--data-dir`. */
+export function flagOf(setting: SettingName): string {
+  return `--${fileKey(SETTINGS[setting].env).replaceAll('_', '-')}`;
 }
 
 /** `PROOFLINE_QUEUE_LIMIT` is `queue_limit` in the file. */
@@ -258,38 +286,60 @@ function defaultFile(environment: Environment): string {
   return join(configHome, 'proofline', 'config.json');
 }
 
-/** @param wanted whether the file was asked for by name, so that its absence is an error */
-function readConfigFile(path: string, wanted: boolean): Readonly<Record<string, string>> {
-  const name = basename(path);
+/**
+ * @param wanted whether the file was asked for by name, so that its absence is an error
+ * @returns undefined where there is none
+ */
+function readConfigFile(
+  path: string,
+  wanted: boolean,
+): Readonly<Record<string, string>> | undefined {
   let text: string;
   try {
-    if (statSync(path).size > FILE_BYTES_MAX) {
-      throw new ProverError('ERR_TOO_LARGE', { subject: name, limit: FILE_BYTES_MAX });
+    const { size } = statSync(path);
+    if (size > FILE_BYTES_MAX) {
+      throw new ProverError('ERR_TOO_LARGE', { subject: path, limit: FILE_BYTES_MAX });
     }
     text = readFileSync(path, 'utf8');
   } catch (cause) {
     if (cause instanceof ProverError) throw cause;
     const { code } = cause as NodeJS.ErrnoException;
-    if (code === 'ENOENT' && !wanted) return {};
+    if (code === 'ENOENT' && !wanted) return undefined;
     throw new ProverError('ERR_FILE', { path, reason: systemReason(cause) }, cause);
   }
-  const parsed = ConfigFile.safeParse(jsonOrUndefined(text));
+  const parsed = z.record(z.string(), z.unknown()).safeParse(parseJson(path, text));
   if (!parsed.success) {
-    const expected = 'a JSON object of settings: strings, numbers, true or false';
-    throw new ProverError('ERR_PARAMS', { subject: name, expected, actual: 'something else' });
+    const expected = 'a JSON object of settings';
+    throw new ProverError('ERR_PARAMS', { subject: path, expected, actual: 'something else' });
   }
   const known = Object.values(SETTINGS).map(({ env }) => fileKey(env));
-  for (const key of Object.keys(parsed.data)) refuseUnknown(name, key, known);
-  return Object.fromEntries(Object.entries(parsed.data).map(([key, v]) => [key, String(v)]));
+  const entries = Object.entries(parsed.data);
+  for (const [key] of entries) refuseUnknown(path, key, known);
+  return Object.fromEntries(entries.map(([key, value]) => [key, textOf(`${path}: ${key}`, value)]));
 }
 
-const ConfigFile = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
+const FileValue = z.union([
+  z.union([z.string(), z.number(), z.boolean()]).transform(String),
+  z.array(z.string()).transform((items) => items.join(',')),
+]);
 
-function jsonOrUndefined(text: string): unknown {
+function textOf(subject: string, value: unknown): string {
+  const { success, data } = FileValue.safeParse(value);
+  if (success) return data;
+  const expected = 'a string, a number, true, false or a list of strings';
+  throw new ProverError('ERR_PARAMS', { subject, expected, actual: JSON.stringify(value) });
+}
+
+function parseJson(path: string, text: string): unknown {
   try {
     return JSON.parse(text);
-  } catch {
-    return undefined;
+  } catch (cause) {
+    const { message } = cause as Error;
+    const position = /at position (\d+)/.exec(message)?.[1];
+    const line = text.slice(0, Number(position)).split('\n').length;
+    const subject = position === undefined ? path : `${path}: line ${line}`;
+    const actual = `text that is none (${message})`;
+    throw new ProverError('ERR_PARAMS', { subject, expected: 'JSON', actual }, cause);
   }
 }
 

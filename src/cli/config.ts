@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
+import { SETTINGS, type SettingName } from '../config.ts';
 import { type Io, plain, writeFields, writeJson } from './io.ts';
 import { document } from './manual.ts';
-import { flagsOf, jsonOption } from './options.ts';
+import { flagsOf, jsonOption, settingOption } from './options.ts';
 import type { Act } from './program.ts';
 import { EXIT } from './report.ts';
 import type { Wiring } from './wiring.ts';
@@ -12,29 +13,39 @@ export function defineConfig(program: Command, act: Act): void {
   const config = document(program.command('config'), {
     summary: 'say how it is configured',
     about: `
-      Settings come from the defaults, a JSON file (PROOFLINE_CONFIG, or proofline/config.json in
-      $XDG_CONFIG_HOME), the environment and the options of a command; each wins over those
-      before it. In the file, PROOFLINE_QUEUE_LIMIT is "queue_limit".`,
-    examples: [['proofline config show', 'each setting and where it came from']],
+      Settings come from the defaults, a JSON file (--config, else PROOFLINE_CONFIG, else
+      proofline/config.json in $XDG_CONFIG_HOME), the environment and the options of a command;
+      each wins over those before it. In the file, PROOFLINE_QUEUE_LIMIT is "queue_limit".`,
+    examples: [
+      ['proofline config show', 'each setting and where it came from'],
+      [
+        'proofline config show --config new.json',
+        'what a file would change, and whether it is right',
+      ],
+    ],
   });
-  document(config.command('show'), {
+  const command = document(config.command('show'), {
     summary: 'print each setting and where it came from',
     about: `
-      Also checks them: a wrong value, or a name that does not exist, is an error.`,
+      Also checks them: a wrong value, or a name that does not exist, is an error. Takes the
+      options of "proofline serve", to say what they would make of it.`,
     examples: [
       ['proofline config show', 'for people'],
       ['proofline config show --json', 'for programs'],
     ],
-  })
+  });
+  for (const name of Object.keys(SETTINGS) as SettingName[]) command.addOption(settingOption(name));
+  command
     .addOption(jsonOption())
     .action((options: Options) => act((wiring, io) => show(options, wiring, io)));
 }
 
 async function show(options: Options, wiring: Wiring, io: Io): Promise<number> {
-  const settings = wiring.showConfig(flagsOf(options));
-  if (options.json === true) writeJson(io, { settings });
+  const { file, settings } = wiring.showConfig(flagsOf(options));
+  if (options.json === true) writeJson(io, { file: file ?? null, settings });
   else {
     const width = Math.max(...settings.map(({ origin }) => origin.length));
+    io.stdout.write(`file: ${file === undefined ? 'none' : plain(file)}\n\n`);
     writeFields(
       io,
       settings.map(({ name, value, origin }) => [

@@ -22,6 +22,7 @@ const EXITS: readonly (readonly [string, string])[] = [
 /** Settings of the service as they are set outside of the command line. */
 export const ENVIRONMENT: readonly (readonly [string, string])[] = [
   ...Object.values(SETTINGS).map(({ env, help }) => [env, help] as const),
+  ['PROOFLINE_CONFIG', 'File of settings, JSON. Default: $XDG_CONFIG_HOME/proofline/config.json.'],
   ['PROOFLINE_TOKEN', 'Token that --server needs once the service has tokens.'],
   ['NO_COLOR', 'Any value turns colours off.'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'Collector that gets a trace of each job, as all OTEL_* say.'],

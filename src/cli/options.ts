@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { Option } from 'commander';
 import type { BackendName } from '../backend/backend.ts';
-import { type Flags, SETTINGS } from '../config.ts';
+import { type Flags, flagOf, SETTINGS, type SettingName } from '../config.ts';
 import { ProverError } from '../core/errors.ts';
 import { digestFile } from '../host/digest.ts';
 import type { Io } from './io.ts';
@@ -28,14 +28,11 @@ export function serverOption(): Option {
   return new Option('--server <url>', 'ask a running service instead of working here');
 }
 
-type SettingName = keyof typeof SETTINGS;
-
 /** A setting of the service as an option: `PROOFLINE_DATA_DIR` is `--data-dir`. */
 export function settingOption(name: SettingName): Option {
-  const { env, help } = SETTINGS[name];
-  const flag = env.replace('PROOFLINE_', '').toLowerCase().replaceAll('_', '-');
+  const { help } = SETTINGS[name];
   const text = help[0]?.toLowerCase() + help.slice(1).replace(/\.$/, '');
-  const option = new Option(`--${flag} <value>`, text);
+  const option = new Option(`${flagOf(name)} <value>`, text);
   option.attributeName = () => name;
   return option;
 }

@@ -32,7 +32,7 @@ export type Act = (work: Work, options?: { readonly drains: true }) => Promise<v
 export async function run(argv: readonly string[], wiring: Wiring, io: Io): Promise<number> {
   let code: number = EXIT.done;
   const act: Act = async (work, options) => {
-    const running = work(wiring, io);
+    const running = work(configured(wiring, program.opts().config), io);
     code = await (options?.drains === true ? running : interruptible(io.interrupt, running));
   };
   const refused: string[] = [];
@@ -50,6 +50,19 @@ export async function run(argv: readonly string[], wiring: Wiring, io: Io): Prom
     }
     return reportError(thrown, io, argv.includes('--json'));
   }
+}
+
+/** The wiring with settings from that file. */
+function configured(wiring: Wiring, config: string | undefined): Wiring {
+  if (config === undefined) return wiring;
+  return {
+    ...wiring,
+    config: (flags) => wiring.config({ ...flags, config }),
+    showConfig: (flags) => wiring.showConfig({ ...flags, config }),
+    openEngine: (flags) => wiring.openEngine({ ...flags, config }),
+    startServer: (flags) => wiring.startServer({ ...flags, config }),
+    tokens: (flags) => wiring.tokens({ ...flags, config }),
+  };
 }
 
 function define(version: string, act: Act, io: Io, refuse: (text: string) => void): Command {
@@ -73,6 +86,7 @@ function define(version: string, act: Act, io: Io, refuse: (text: string) => voi
     ],
   })
     .version(version, '-V, --version', 'print the version')
+    .option('--config <file>', 'settings, JSON; for every command ("config --help" says more)')
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print the help of a command')
     .exitOverride()

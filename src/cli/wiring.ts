@@ -1,5 +1,5 @@
 import type { BackendName } from '../backend/backend.ts';
-import type { Config, Flags, ShownSetting } from '../config.ts';
+import type { Config, Flags, ShownConfig } from '../config.ts';
 import type { SnarkjsVerificationKey } from '../formats/snarkjs-json.ts';
 import type {
   BenchPartsParams,
@@ -28,7 +28,7 @@ export interface Wiring {
   /** @throws ERR_PARAMS naming the setting */
   config(flags?: Flags): Config;
   /** @throws ERR_PARAMS naming the setting */
-  showConfig(flags: Flags): readonly ShownSetting[];
+  showConfig(flags: Flags): ShownConfig;
   /** A prover inside this process's device hosts. */
   openEngine(flags: Flags): Promise<Engine>;
   /**

@@ -85,5 +85,6 @@ export function systemReason(cause: unknown): string {
   if (code === 'EACCES') return 'permission denied';
   if (code === 'ENOSPC') return 'no space left on the device';
   if (code === 'EROFS') return 'it may only be read';
+  if (code === 'EISDIR') return 'expected a file, got a folder';
   return code ?? 'cannot be opened';
 }

@@ -22,10 +22,20 @@ it('prefers flags to the environment, and the environment to the defaults', () =
 it.each([
   [{ PROOFLINE_LISTEN: 'a/b:80' }, 'PROOFLINE_LISTEN: expected an address and a port'],
   [{ PROOFLINE_LISTEN: '127.0.0.1:65536' }, 'PROOFLINE_LISTEN: expected a port up to 65535'],
-  [{ PROOFLINE_THREADS: '0' }, 'PROOFLINE_THREADS'],
+  [{ PROOFLINE_THREADS: '0' }, 'PROOFLINE_THREADS: expected 1 to 1024, got 0'],
+  [{ PROOFLINE_THREADS: '1025' }, 'PROOFLINE_THREADS: expected 1 to 1024, got 1025'],
   [{ PROOFLINE_THREADS: '1e3' }, 'PROOFLINE_THREADS: expected a whole number, got 1e3'],
   [{ PROOFLINE_UPLOAD_LIMIT: '5GB' }, 'PROOFLINE_UPLOAD_LIMIT: expected a size such as 512MiB'],
-  [{ PROOFLINE_TIMELINE_LINES: 'yes' }, 'PROOFLINE_TIMELINE_LINES'],
+  [{ PROOFLINE_UPLOAD_LIMIT: '0B' }, 'PROOFLINE_UPLOAD_LIMIT: expected 1B or more, got 0B'],
+  [{ PROOFLINE_DRAIN_TIME: '90' }, 'PROOFLINE_DRAIN_TIME: expected a duration such as 90s, got 90'],
+  [{ PROOFLINE_DRAIN_TIME: '25h' }, 'PROOFLINE_DRAIN_TIME: expected at most 1d, got 25h'],
+  [{ PROOFLINE_DATA_DIR: '~/data' }, 'PROOFLINE_DATA_DIR: expected a path without ~, got ~/data'],
+  [{ PROOFLINE_TIMELINE_LINES: 'yes' }, 'TIMELINE_LINES: expected true or false, got yes'],
+  [{ PROOFLINE_TIMELINE_LINES: 'TRUE' }, 'TIMELINE_LINES: expected true or false, got TRUE'],
+  [
+    { PROOFLINE_LOG_LEVEL: 'trace' },
+    'PROOFLINE_LOG_LEVEL: expected error, warn, info, debug or silent, got trace',
+  ],
 ])('refuses %j', (environment, message) => {
   expect(() => loadConfig({}, environment)).toThrow(message);
 });
@@ -36,6 +46,10 @@ it('exports telemetry only when the standard variables ask for it', () => {
   expect(loadConfig({}, endpoint).telemetryExport).toBe(true);
   expect(loadConfig({}, { ...endpoint, OTEL_SDK_DISABLED: 'true' }).telemetryExport).toBe(false);
   expect(loadConfig({}, { ...endpoint, OTEL_TRACES_EXPORTER: 'none' }).telemetryExport).toBe(false);
+});
+
+it('calls a value by the option that it came from', () => {
+  expect(() => loadConfig({ queueLimit: 'x' }, {})).toThrow('--queue-limit: expected a whole');
 });
 
 it('names every setting once', () => {
@@ -63,7 +77,8 @@ describe('the file', () => {
       { threads: '2' },
       { PROOFLINE_CONFIG: path, PROOFLINE_JOBS_KEPT: '9' },
     );
-    const origins = Object.fromEntries(shown.map(({ name, origin }) => [name, origin]));
+    expect(shown.file).toBe(path);
+    const origins = Object.fromEntries(shown.settings.map(({ name, origin }) => [name, origin]));
     expect(origins).toMatchObject({
       queue_limit: 'file',
       threads: 'flag',
@@ -78,9 +93,14 @@ describe('the file', () => {
       'expected a setting that exists, perhaps queue_limit, got queue_limits',
     ],
     ['{"queue_limit": "many"}', 'config.json: queue_limit: expected a whole number, got many'],
-    ['{"queue_limit": null}', 'config.json: expected a JSON object of settings'],
+    ['{"queue_limit": null}', 'config.json: queue_limit: expected a string, a number, true, false'],
+    ['{"cors_origins": [1]}', 'config.json: cors_origins: expected a string, a number, true, fals'],
+    ['{"queue_limit": true}', 'config.json: queue_limit: expected a whole number, got true'],
+    ['{"queue_limit": 1e30}', 'config.json: queue_limit: expected a whole number, got 1e+30'],
     ['[]', 'config.json: expected a JSON object of settings'],
-    ['{', 'config.json: expected a JSON object of settings'],
+    ['{\n\n"queue_limit": 5,\n}', 'config.json: line 4: expected JSON, got text that is none'],
+    ['{"queue_limit": }', 'config.json: expected JSON, got text that is none (Unexpected token'],
+    ['', 'config.json: expected JSON, got text that is none (Unexpected end of JSON input'],
     [`"${'x'.repeat(70_000)}"`, 'config.json: expected at most 65536 bytes'],
   ])('refuses %s', async (text, message) => {
     await writeFile(path, text);
@@ -89,7 +109,23 @@ describe('the file', () => {
 
   it('must be there when it was asked for', () => {
     expect(() => load()).toThrow('config.json: no such file');
-    expect(loadConfig({}, { XDG_CONFIG_HOME: folder }).queueLimit).toBe(1000);
+    expect(() => loadConfig({ config: path }, {})).toThrow('config.json: no such file');
+    expect(() => loadConfig({ config: folder }, {})).toThrow('expected a file, got a folder');
+    for (const none of [{}, { PROOFLINE_CONFIG: '' }]) {
+      const environment = { XDG_CONFIG_HOME: folder, ...none };
+      expect(loadConfig({}, environment).queueLimit).toBe(1000);
+      expect(showConfig({}, environment).file).toBeUndefined();
+    }
+  });
+
+  it('named by an option wins over the one named by the environment', async () => {
+    await writeFile(path, '{"queue_limit": 5}');
+    const other = join(folder, 'other.json');
+    await writeFile(other, '{"queue_limit": 6, "cors_origins": ["https://a", "https://b"]}');
+    expect(load({}, { config: other })).toMatchObject({
+      queueLimit: 6,
+      corsOrigins: ['https://a', 'https://b'],
+    });
   });
 
   it('is found where configuration is kept', async () => {
