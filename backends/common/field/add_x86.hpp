@@ -40,7 +40,7 @@ namespace proofline::x86 {
 #define PROOFLINE_ZERO6(r) PROOFLINE_ZERO4(r) "movl $0, %k[" r "4]\n\tmovl $0, %k[" r "5]\n\t"
 
 // r ← r − p if r ≥ p.
-inline void subtract_once(words<4>& r, const words<4>& p) {
+PROOFLINE_INLINE void subtract_once(words<4>& r, const words<4>& p) {
   words<4> s;
   asm(PROOFLINE_EACH4("movq", "r", "s") PROOFLINE_CHAIN4("subq", "sbbq", "p", "s")
           PROOFLINE_EACH4("cmovncq", "s", "r")
@@ -48,7 +48,7 @@ inline void subtract_once(words<4>& r, const words<4>& p) {
       : PROOFLINE_M4(p)
       : "cc");
 }
-inline void subtract_once(words<6>& r, const words<6>& p) {
+PROOFLINE_INLINE void subtract_once(words<6>& r, const words<6>& p) {
   words<6> s;
   asm(PROOFLINE_EACH6("movq", "r", "s") PROOFLINE_CHAIN6("subq", "sbbq", "p", "s")
           PROOFLINE_EACH6("cmovncq", "s", "r")
@@ -58,7 +58,7 @@ inline void subtract_once(words<6>& r, const words<6>& p) {
 }
 
 // r ← r + b mod p.
-inline void add(words<4>& r, const words<4>& b, const words<4>& p) {
+PROOFLINE_INLINE void add(words<4>& r, const words<4>& b, const words<4>& p) {
   words<4> s;
   asm(PROOFLINE_CHAIN4("addq", "adcq", "b", "r") PROOFLINE_EACH4("movq", "r", "s")
           PROOFLINE_CHAIN4("subq", "sbbq", "p", "s") PROOFLINE_EACH4("cmovncq", "s", "r")
@@ -66,7 +66,7 @@ inline void add(words<4>& r, const words<4>& b, const words<4>& p) {
       : PROOFLINE_M4(b), PROOFLINE_M4(p)
       : "cc");
 }
-inline void add(words<6>& r, const words<6>& b, const words<6>& p) {
+PROOFLINE_INLINE void add(words<6>& r, const words<6>& b, const words<6>& p) {
   words<6> s;
   asm(PROOFLINE_CHAIN6("addq", "adcq", "b", "r") PROOFLINE_EACH6("movq", "r", "s")
           PROOFLINE_CHAIN6("subq", "sbbq", "p", "s") PROOFLINE_EACH6("cmovncq", "s", "r")
@@ -76,7 +76,7 @@ inline void add(words<6>& r, const words<6>& b, const words<6>& p) {
 }
 
 // r ← r − b mod p.
-inline void sub(words<4>& r, const words<4>& b, const words<4>& p) {
+PROOFLINE_INLINE void sub(words<4>& r, const words<4>& b, const words<4>& p) {
   words<4> s;
   asm(PROOFLINE_CHAIN4("subq", "sbbq", "b", "r") PROOFLINE_ZERO4("s")
           PROOFLINE_EACH4("cmovcq", "p", "s") PROOFLINE_CHAIN4("addq", "adcq", "s", "r")
@@ -84,7 +84,7 @@ inline void sub(words<4>& r, const words<4>& b, const words<4>& p) {
       : PROOFLINE_M4(b), PROOFLINE_M4(p)
       : "cc");
 }
-inline void sub(words<6>& r, const words<6>& b, const words<6>& p) {
+PROOFLINE_INLINE void sub(words<6>& r, const words<6>& b, const words<6>& p) {
   words<6> s;
   asm(PROOFLINE_CHAIN6("subq", "sbbq", "b", "r") PROOFLINE_ZERO6("s")
           PROOFLINE_EACH6("cmovcq", "p", "s") PROOFLINE_CHAIN6("addq", "adcq", "s", "r")

@@ -41,10 +41,12 @@ struct mont_t {
     return a.limb == b.limb;
   }
 
-  friend PROOFLINE_HD constexpr mont_t operator+(const mont_t& a, const mont_t& b) {
+  friend PROOFLINE_INLINE PROOFLINE_HD constexpr mont_t operator+(const mont_t& a,
+                                                                   const mont_t& b) {
     return {add_words<P>(a.limb, b.limb)};
   }
-  friend PROOFLINE_HD constexpr mont_t operator-(const mont_t& a, const mont_t& b) {
+  friend PROOFLINE_INLINE PROOFLINE_HD constexpr mont_t operator-(const mont_t& a,
+                                                                   const mont_t& b) {
     return {sub_words<P>(a.limb, b.limb)};
   }
   PROOFLINE_HD constexpr mont_t operator-() const { return zero() - *this; }
@@ -57,6 +59,29 @@ struct mont_t {
     return r;
   }
   PROOFLINE_HD mont_t sqr() const { return *this * *this; }
+
+  // Whether `sum_of_products` costs less than two products.
+  static PROOFLINE_HD bool fuses_products() {
+#if defined(PROOFLINE_HAS_ADX) && !defined(__CUDA_ARCH__)
+    return has(isa::adx);
+#else
+    return false;
+#endif
+  }
+
+  // a·b + c·d.
+  static PROOFLINE_HD mont_t sum_of_products(const mont_t& a, const mont_t& b, const mont_t& c,
+                                             const mont_t& d) {
+#if defined(PROOFLINE_HAS_ADX) && !defined(__CUDA_ARCH__)
+    static_assert(P::bits <= 64 * N - 2, "2p² + 2^(64N)·p is below 2^(64N)·2p");
+    if (has(isa::adx)) {
+      mont_t r;
+      adx::mul_add<P>(r.limb, a.limb, b.limb, c.limb, d.limb);
+      return r;
+    }
+#endif
+    return a * b + c * d;
+  }
 
   PROOFLINE_HD mont_t& operator+=(const mont_t& b) { return *this = *this + b; }
   PROOFLINE_HD mont_t& operator-=(const mont_t& b) { return *this = *this - b; }
@@ -90,7 +115,7 @@ struct mont_t {
 
  private:
   // `r` may be `a` or `b`.
-  static PROOFLINE_HD void multiply(mont_t& r, const mont_t& a, const mont_t& b) {
+  PROOFLINE_INLINE static PROOFLINE_HD void multiply(mont_t& r, const mont_t& a, const mont_t& b) {
 #if defined(__CUDA_ARCH__)
     r.limb = mul_words32<P>(a.limb, b.limb);
 #else

@@ -43,7 +43,7 @@ inline constexpr words<P::limbs> modulus_in_memory = P::modulus();
 
 // a − p if a ≥ p, else a. For a < 2p < 2^(64·N).
 template <class P>
-PROOFLINE_HD constexpr words<P::limbs> subtract_p_once(const words<P::limbs>& a) {
+PROOFLINE_INLINE PROOFLINE_HD constexpr words<P::limbs> subtract_p_once(const words<P::limbs>& a) {
 #if defined(PROOFLINE_X86_ADD)
   if (PROOFLINE_X86_ADD()) {
     words<P::limbs> r = a;
@@ -61,7 +61,7 @@ PROOFLINE_HD constexpr words<P::limbs> subtract_p_once(const words<P::limbs>& a)
 }
 
 template <class P>
-PROOFLINE_HD constexpr words<P::limbs> add_words(const words<P::limbs>& a,
+PROOFLINE_INLINE PROOFLINE_HD constexpr words<P::limbs> add_words(const words<P::limbs>& a,
                                                  const words<P::limbs>& b) {
 #if defined(PROOFLINE_X86_ADD)
   if (PROOFLINE_X86_ADD()) {
@@ -78,7 +78,7 @@ PROOFLINE_HD constexpr words<P::limbs> add_words(const words<P::limbs>& a,
 }
 
 template <class P>
-PROOFLINE_HD constexpr words<P::limbs> sub_words(const words<P::limbs>& a,
+PROOFLINE_INLINE PROOFLINE_HD constexpr words<P::limbs> sub_words(const words<P::limbs>& a,
                                                  const words<P::limbs>& b) {
 #if defined(PROOFLINE_X86_ADD)
   if (PROOFLINE_X86_ADD()) {

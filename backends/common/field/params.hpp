@@ -5,10 +5,16 @@
 // The four prime fields. A modulus is typed here and nowhere else; everything that follows from it
 // is computed by the compiler in field/mont.hpp. The functions are constexpr so that g++ and nvcc,
 // host and device, share them.
+//
+// What ends in assembly is inlined by force: GCC takes each line of it for an instruction of
+// unknown size, and an operand that a call passes through memory is written in words and read in
+// vectors, which waits.
 #ifdef __CUDACC__
 #define PROOFLINE_HD __host__ __device__
+#define PROOFLINE_INLINE inline
 #else
 #define PROOFLINE_HD
+#define PROOFLINE_INLINE __attribute__((always_inline)) inline
 #endif
 
 namespace proofline {

@@ -84,7 +84,7 @@ struct batch_field<fp2_t<F>> {
     F norm_of;
     const F& norm() const { return norm_of; }
     explicit denominator(const fp2_t<F>& value)
-        : value(value), norm_of(value.c0.sqr() + value.c1.sqr()) {}
+        : value(value), norm_of(value.norm()) {}
     fp2_t<F> inverse(const F& a, const F& b) const {
       const F norm_inverse = a * b;
       return {value.c0 * norm_inverse, -(value.c1 * norm_inverse)};
