@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { viewOf, writeBigIntLE } from '../core/bytes.ts';
 import type { Pacer } from '../math/pacer.ts';
 import type { Program } from './program.ts';
+import { holds } from './program-evaluator.ts';
 import { rowBytes, rowBytesLength } from './program-rows.ts';
 import { countsOf } from './program-shape.ts';
 import { type Assignment, canonical, type Scalar, type ScalarVector } from './program-values.ts';
-import { evaluate } from './program-witness.ts';
+import { evaluate, type Progress } from './program-witness.ts';
 
 const SCALAR_BYTES = 32;
 const SCALARS_A_CHUNK = 4096;
@@ -13,7 +14,7 @@ const SCALARS_A_CHUNK = 4096;
 const SCALARS_A_LOOK = 65_536;
 
 /** SHA-256 of scalars, 32 bytes each, canonical little-endian; hex. */
-export class ScalarHash {
+class ScalarHash {
   readonly #hash = createHash('sha256');
   readonly #chunk = new Uint8Array(SCALARS_A_CHUNK * SCALAR_BYTES);
   readonly #view = viewOf(this.#chunk);
@@ -48,9 +49,6 @@ export class ScalarHash {
   }
 }
 
-/** Told the share of the work that is done, 0 to 1. */
-export type Progress = (share: number) => void;
-
 /** SHA-256 of `rowBytes`, hex. */
 export async function hashRows(
   program: Program,
@@ -68,6 +66,13 @@ export async function hashRows(
   return hash.digest('hex');
 }
 
+/** SHA-256 of some scalars, hex. */
+export function hashScalars(values: Iterable<Scalar>): string {
+  const hash = new ScalarHash();
+  for (const value of values) hash.add(value);
+  return hash.digest();
+}
+
 /** SHA-256 of all inputs, 1 first, then all aux variables; hex. */
 export async function hashWitness({ inputs, aux }: Assignment, pacer: Pacer): Promise<string> {
   const hash = new ScalarHash();
@@ -76,21 +81,35 @@ export async function hashWitness({ inputs, aux }: Assignment, pacer: Pacer): Pr
   return hash.digest();
 }
 
+export interface EvaluationHashes {
+  readonly a: string;
+  readonly b: string;
+  readonly c: string;
+  /** Whether every constraint holds. */
+  readonly satisfied: boolean;
+}
+
 /** SHA-256 of <A_i, w>, <B_i, w> and <C_i, w> over all rows, the input rows last; hex. */
 export async function hashEvaluations(
   program: Program,
   assignment: Assignment,
   pacer: Pacer,
-): Promise<{ readonly a: string; readonly b: string; readonly c: string }> {
+  progress: Progress = () => {},
+): Promise<EvaluationHashes> {
+  let satisfied = true;
   const [hashA, hashB, hashC] = [new ScalarHash(), new ScalarHash(), new ScalarHash()];
   const visit = (a: Scalar, b: Scalar, c: Scalar) => {
     hashA.add(a);
     hashB.add(b);
     hashC.add(c);
   };
-  await evaluate(program, assignment, visit, pacer);
+  const check = (a: Scalar, b: Scalar, c: Scalar) => {
+    satisfied &&= holds(a, b, c);
+    visit(a, b, c);
+  };
+  await evaluate(program, assignment, check, pacer, progress);
   for (let i = 0; i < assignment.inputs.length; i++) visit(assignment.inputs.get(i), 0, 0);
-  return { a: hashA.digest(), b: hashB.digest(), c: hashC.digest() };
+  return { a: hashA.digest(), b: hashB.digest(), c: hashC.digest(), satisfied };
 }
 
 async function addAll(hash: ScalarHash, values: ScalarVector, pacer: Pacer): Promise<void> {

@@ -11,6 +11,9 @@ import { type Leaf, TERM_INDEX_MAX } from './template.ts';
 /** Of a private input: canonical, little-endian. */
 export const HINT_BYTES = 32;
 
+/** Told the share of the work that is done, 0 to 1. */
+export type Progress = (share: number) => void;
+
 /**
  * The values of all variables.
  * @param hints private inputs in the order of synthesis, 32 bytes each, canonical little-endian
@@ -20,6 +23,7 @@ export async function assign(
   program: Program,
   hints: Uint8Array,
   pacer: Pacer,
+  progress: Progress = () => {},
 ): Promise<Assignment> {
   const { root } = program;
   const expected = root.hints * HINT_BYTES;
@@ -42,6 +46,7 @@ export async function assign(
     for (const [i, lc] of leaf.lcsOfPublics.entries()) {
       assignment.inputs.set(publicBase + i, evaluator.value(leaf, lc, values));
     }
+    progress(instance.rowBase / root.rows);
     if (pacer.due) await pacer.pause();
   }
   return assignment;
@@ -62,10 +67,12 @@ export async function evaluate(
   assignment: Assignment,
   visit: RowVisitor,
   pacer: Pacer,
+  progress: Progress = () => {},
 ): Promise<void> {
   const evaluator = new Evaluator(program);
   for (const instance of instancesOf(program)) {
     evaluateInstance(evaluator, instance, valuesOf(instance, assignment), visit);
+    progress(instance.rowBase / program.root.rows);
     if (pacer.due) await pacer.pause();
   }
 }
@@ -80,6 +87,11 @@ export interface FailedConstraint {
   readonly row: number;
   /** The last aux variable of the row, which it was to constrain; none where it has none. */
   readonly aux: number | undefined;
+}
+
+/** `constraint 1234567 (challenge 3, layer 7, sha256 block 12)` */
+export function nameOfConstraint({ index, path }: FailedConstraint): string {
+  return `constraint ${index}${path.length > 0 ? ` (${path.join(', ')})` : ''}`;
 }
 
 /** The first constraint that does not hold; undefined where all do. */

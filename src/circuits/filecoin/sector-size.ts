@@ -21,7 +21,9 @@ export interface SectorConfig {
   readonly bytes: number;
   /** Leaves of each tree, a power of two. */
   readonly nodes: number;
-  /** Arities of trees C and R, bottom to top. */
+  /** Arities of trees C and R, bottom to top: of the base trees, of those over them, of the top. */
+  readonly treeParts: readonly (readonly number[])[];
+  /** The same in one. */
   readonly treeArities: readonly number[];
   /** Arities of tree D. */
   readonly dataArities: readonly number[];
@@ -105,7 +107,9 @@ export function sectorConfigOfBytes(subject: string, bytes: unknown): SectorConf
 /** @param base levels of eight children, with further levels of the given arities above */
 function shape(size: SectorSize, bytes: number, base: number, above: readonly number[]) {
   const nodes = bytes / NODE_BYTES;
-  const treeArities = [...new Array<number>(base).fill(8), ...above];
+  const treeParts = [new Array<number>(base).fill(8), ...above.map((arity) => [arity])];
+  const treeArities = treeParts.flat();
   assert(treeArities.reduce((a, b) => a * b) === nodes, `${size}: expected trees over its nodes`);
-  return { size, bytes, nodes, treeArities, dataArities: new Array(Math.log2(nodes)).fill(2) };
+  const dataArities = new Array<number>(Math.log2(nodes)).fill(2);
+  return { size, bytes, nodes, treeParts, treeArities, dataArities };
 }
