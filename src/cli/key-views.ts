@@ -3,7 +3,7 @@ import type { KeyInfo } from '../keys/stored-key.ts';
 import { plain } from './io.ts';
 
 /** A key as programs see it. */
-export function publicView(key: KeyInfo, damage?: string): object {
+export function publicView(key: KeyInfo): object {
   return {
     name: key.name,
     names: key.names,
@@ -17,7 +17,7 @@ export function publicView(key: KeyInfo, damage?: string): object {
     group_checked: key.points !== 'not checked',
     ...(key.circuit !== undefined && { circuit: key.circuit }),
     ...(key.insecure !== undefined && { insecure: key.insecure }),
-    ...(damage !== undefined && { damage }),
+    ...(key.damage !== undefined && { damage: key.damage }),
     origin: key.source.path,
     imported_at: key.importedAt,
     linked: key.linked,
@@ -26,7 +26,7 @@ export function publicView(key: KeyInfo, damage?: string): object {
 }
 
 /** A key in one line. */
-export function summaryOf(key: KeyInfo, damage: string | undefined): string {
+export function summaryOf(key: KeyInfo): string {
   return [
     key.circuit ?? key.format,
     key.curve,
@@ -34,12 +34,12 @@ export function summaryOf(key: KeyInfo, damage: string | undefined): string {
     key.digest.slice(0, 16),
     ...(key.insecure === undefined ? [] : ['INSECURE']),
     ...(key.points === 'not checked' ? ['points not checked'] : []),
-    ...(damage === undefined ? [] : [`DAMAGED: ${damage}`]),
+    ...(key.damage === undefined ? [] : [`DAMAGED: ${key.damage}`]),
   ].join('  ');
 }
 
 /** A key for people. */
-export function fieldsOf(key: KeyInfo, damage?: string): [string, string][] {
+export function fieldsOf(key: KeyInfo): [string, string][] {
   const optional = (name: string, value: string | undefined): [string, string][] =>
     value === undefined ? [] : [[name, plain(value)]];
   return [
@@ -53,7 +53,7 @@ export function fieldsOf(key: KeyInfo, damage?: string): [string, string][] {
     ...(key.linked ? [] : optional('from', key.source.path)),
     ['imported', key.importedAt],
     ...optional('INSECURE', key.insecure),
-    ...optional('DAMAGED', damage),
+    ...optional('DAMAGED', key.damage),
   ];
 }
 

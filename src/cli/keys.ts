@@ -186,7 +186,7 @@ async function importKeys(path: string, options: Options, wiring: Wiring, io: Io
   }
   if (options.json === true) {
     writeJson(io, {
-      imported: imported.map((key) => publicView(key)),
+      imported: imported.map(publicView),
       ...(failed.length > 0 && { failed: failed.map(({ exit: _, ...failure }) => failure) }),
     });
   }
@@ -207,21 +207,18 @@ function failureOf(file: string, thrown: unknown): Failure {
 
 async function list(options: Options, wiring: Wiring, io: Io): Promise<number> {
   await using engine = await wiring.openEngine(flagsOf(options));
-  const { keys } = engine;
-  const known = await Promise.all(
-    (await keys.list()).map(async (key) => ({ key, damage: await keys.damageOf(key) })),
-  );
-  const unreadable = await keys.unreadable();
+  const keys = await engine.keys.list();
+  const unreadable = await engine.keys.unreadable();
   if (options.json === true) {
     writeJson(io, {
-      keys: known.map(({ key, damage }) => publicView(key, damage)),
+      keys: keys.map(publicView),
       ...(unreadable.length > 0 && { unreadable: unreadable.map(verdictOf) }),
     });
-  } else if (known.length + unreadable.length === 0) {
+  } else if (keys.length + unreadable.length === 0) {
     io.stdout.write('none: `proofline keys import FILE` keeps one\n');
   } else {
     writeFields(io, [
-      ...known.map(({ key, damage }) => [key.name, summaryOf(key, damage)] as const),
+      ...keys.map((key) => [key.name, summaryOf(key)] as const),
       ...unreadable.map(({ name, digest, damage }) => {
         return [name, `${digest.slice(0, 16)}  DAMAGED: ${damage}`] as const;
       }),
@@ -233,9 +230,8 @@ async function list(options: Options, wiring: Wiring, io: Io): Promise<number> {
 async function show(which: string, options: Options, wiring: Wiring, io: Io): Promise<number> {
   await using engine = await wiring.openEngine(flagsOf(options));
   const key = await engine.keys.find(which);
-  const damage = await engine.keys.damageOf(key);
-  if (options.json === true) writeJson(io, publicView(key, damage));
-  else writeFields(io, fieldsOf(key, damage));
+  if (options.json === true) writeJson(io, publicView(key));
+  else writeFields(io, fieldsOf(key));
   return EXIT.done;
 }
 

@@ -419,6 +419,10 @@ export interface KeyList {
      * Why it must not be used in production
      */
     insecure?: string;
+    /**
+     * What is wrong with its file; it is refused
+     */
+    damage?: string;
   }[];
 }
 export interface ServiceStatus {

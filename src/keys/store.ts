@@ -59,9 +59,8 @@ export class KeyStore implements KeyCatalog {
 
   async resolve(nameOrDigest: string): Promise<KeyInfo> {
     const key = await this.find(nameOrDigest);
-    const damage = await this.damageOf(key);
-    if (damage !== undefined) throw damaged(key.name, 'the file that was imported', damage);
-    return key;
+    if (key.damage === undefined) return key;
+    throw damaged(key.name, 'the file that was imported', key.damage);
   }
 
   /** Like `resolve`, also for a key whose file is damaged. */
@@ -72,11 +71,6 @@ export class KeyStore implements KeyCatalog {
       if (record !== undefined) return this.#info(record, names);
       throw damaged(nameOf(digest, names), 'a record', NO_RECORD);
     });
-  }
-
-  /** What is known to be wrong with a key, without reading its file. */
-  async damageOf(key: KeyInfo): Promise<string | undefined> {
-    return key.damage ?? damageSeen(key, await factsOf(key.path));
   }
 
   /**
@@ -155,15 +149,17 @@ export class KeyStore implements KeyCatalog {
         const stored = await this.#folder.stored(digest);
         if (stored === undefined) continue;
         if (stored.record === undefined) unreadable.push(digest);
-        else keys.push(this.#info(stored.record, names.get(digest) ?? []));
+        else keys.push(await this.#info(stored.record, names.get(digest) ?? []));
       }
       return { keys, unreadable, names };
     });
   }
 
-  #info(record: KeyRecord, names: readonly string[]): KeyInfo {
+  async #info(record: KeyRecord, names: readonly string[]): Promise<KeyInfo> {
+    const path = this.#folder.pathOf(record);
+    const damage = record.damage ?? damageSeen(record, await factsOf(path));
     const name = nameOf(record.digest, names);
-    return { ...record, names, name, path: this.#folder.pathOf(record) };
+    return { ...record, names, name, path, ...(damage !== undefined && { damage }) };
   }
 
   async #find(nameOrDigest: string): Promise<Stored> {
@@ -206,7 +202,7 @@ export class KeyStore implements KeyCatalog {
         (link || !key.linked) &&
         (!full || key.points === 'checked') &&
         (digest === undefined || (digest === key.digest && key.points !== 'not checked'));
-      if (same && asWanted && (await this.damageOf(key)) === undefined) return key.digest;
+      if (same && asWanted && key.damage === undefined) return key.digest;
     }
     return undefined;
   }

@@ -37,7 +37,9 @@ export const KeyRecord = z.strictObject({
 });
 export type KeyRecord = z.output<typeof KeyRecord>;
 
-/** What the service knows of a stored key. */
+/**
+ * What the service knows of a stored key; its `damage` is also what the file's size and time say.
+ */
 export interface KeyInfo extends KeyRecord {
   /** Its first name, or the beginning of its digest. */
   readonly name: string;

@@ -16,6 +16,7 @@ export const KeyList = z
         circuit: z.string().optional().describe('What it proves, where that is known'),
         group_checked: z.boolean().describe('Its points lie on their curve and in their group'),
         insecure: z.string().optional().describe('Why it must not be used in production'),
+        damage: z.string().optional().describe('What is wrong with its file; it is refused'),
       }),
     ),
   })
@@ -41,6 +42,7 @@ export const keys = defineMethod({
         ...(key.circuit !== undefined && { circuit: key.circuit }),
         group_checked: key.points !== 'not checked',
         ...(key.insecure !== undefined && { insecure: key.insecure }),
+        ...(key.damage !== undefined && { damage: key.damage }),
       })),
     };
   },

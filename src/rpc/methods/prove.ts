@@ -37,6 +37,7 @@ export const prove = defineMethod({
   result: JobView,
   errors: [
     'ERR_KEY_UNKNOWN',
+    'ERR_KEY_DAMAGED',
     'ERR_PAYLOAD_UNKNOWN',
     'ERR_TOO_LARGE',
     'ERR_BACKEND_UNAVAILABLE',

@@ -26,7 +26,7 @@ export const verify = defineMethod({
   scope: 'read',
   params: VerifyParams,
   result: VerifyResult,
-  errors: ['ERR_KEY_UNKNOWN', 'ERR_FORMAT', 'ERR_HOST_CRASHED'],
+  errors: ['ERR_KEY_UNKNOWN', 'ERR_KEY_DAMAGED', 'ERR_FORMAT', 'ERR_HOST_CRASHED'],
   run: ({ key, verification_key, proof, public: inputs }, call) =>
     call.services.jobs.verify(
       {

@@ -1,5 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import {
+  appendFile,
   chmod,
   copyFile,
   mkdir,
@@ -18,7 +19,7 @@ import type { Micros } from '../../../src/core/units.ts';
 import { SqliteJobStore } from '../../../src/jobs/sqlite-store.ts';
 import { KeyStore } from '../../../src/keys/store.ts';
 import { Api } from '../../support/api.ts';
-import { chainKey } from '../../support/chain-files.ts';
+import { chainKey, chainWitness } from '../../support/chain-files.ts';
 import { MAIN, proofline, serve } from '../../support/command.ts';
 import { inspector } from '../../support/key-inspector.ts';
 import { largeKey } from '../../support/large-key.ts';
@@ -192,15 +193,24 @@ it('refuses a key whose points are bad once all are checked', async () => {
 
 it('is noticed by a service that runs', async () => {
   await using service = await serve(data);
-  const names = async () =>
-    (await new Api(service.url).send('/v1/keys')).body.keys.map(
-      (key: { name: string }) => key.name,
-    );
-  expect(await names()).toEqual([]);
-  await store().import(zkey, { name: 'chain' }, progress);
-  expect(await names()).toEqual(['chain']);
+  const api = new Api(service.url);
+  const listed = async () => (await api.send('/v1/keys')).body.keys;
+  expect(await listed()).toEqual([]);
+  const { path } = await store().import(zkey, { name: 'chain' }, progress);
+  const [key] = await listed();
+  expect(key).toMatchObject({ name: 'chain', group_checked: true });
+  expect(key.damage).toBeUndefined();
+  await appendFile(path, 'x');
+  expect((await listed())[0].damage).toMatch(/^a file of \d+ bytes instead of \d+$/);
+  const witness = await readFile(await chainWitness(data, 3n));
+  expect(await api.prove(witness, { key: 'chain' })).toMatchObject({
+    status: 422,
+    body: { error: { code: 'ERR_KEY_DAMAGED' } },
+  });
+  await store().import(zkey, {}, progress);
+  expect((await api.prove(witness, { key: 'chain' })).status).toBe(202);
   await store().remove('chain');
-  expect(await names()).toEqual([]);
+  expect(await listed()).toEqual([]);
 });
 
 it('removes no key that an unsettled job needs, unless told to', async () => {
