@@ -55,7 +55,7 @@ function defineImport(keys: Command, act: Act): void {
       then stay there as it is.
 
       An import that was interrupted leaves nothing; run again, it passes over what it has
-      imported. A stored key that is damaged is replaced by a whole one.`,
+      imported. It waits while another import runs. A stored key that is damaged is replaced.`,
     examples: [
       ['proofline keys import circuit.zkey', 'named after the file'],
       [

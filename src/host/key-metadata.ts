@@ -1,5 +1,6 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { KIB } from '../core/units.ts';
 
 /**
  * What lies beside a key that `setup` made, in `KEYFILE.meta.json`: the key formats have no room
@@ -14,6 +15,7 @@ const KeyMetadata = z.object({
 });
 export type KeyMetadata = z.infer<typeof KeyMetadata>;
 
+const METADATA_BYTES_MAX = 64 * KIB;
 const ONE_PARTY_KNOWS = 'whoever made this key knows its secrets and can forge proofs';
 
 export const DEVELOPMENT_KEY = `development setup: ${ONE_PARTY_KNOWS}`;
@@ -28,8 +30,11 @@ export async function readKeyMetadata(
   keyPath: string,
   digest: string,
 ): Promise<KeyMetadata | undefined> {
-  const text = await readFile(metadataPath(keyPath), 'utf8').catch(() => 'null');
+  const path = metadataPath(keyPath);
+  const info = await stat(path).catch(() => undefined);
+  if (info?.isFile() !== true || info.size > METADATA_BYTES_MAX) return undefined;
   try {
+    const text = await readFile(path, 'utf8');
     const { success, data } = KeyMetadata.safeParse(JSON.parse(text));
     return success && data.digest === digest ? data : undefined;
   } catch {

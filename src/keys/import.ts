@@ -72,14 +72,17 @@ export class Import {
     const file = kept === undefined && !this.#link ? await this.#copy(facts) : undefined;
     const path = kept === undefined ? (file ?? source.path) : this.#folder.pathOf(kept);
     const points = await this.#points(facts, path, official, known?.points);
-    if (kept !== undefined) {
-      if (points !== kept.points) await this.#folder.put({ ...kept, points });
-      return facts.digest;
-    }
     await this.#checkUnchanged();
-    const now = file === undefined ? source : await factsOf(file);
-    const record = this.#record(facts, official, points, now?.modifiedMs ?? 0);
-    await this.#folder.put(record, file);
+    const insecure = facts.insecure ?? known?.insecure;
+    await this.#folder.put(
+      {
+        ...(kept ?? (await this.#record(facts, official, file))),
+        points,
+        ...(insecure !== undefined && { insecure }),
+        source: { path: source.path, modifiedMs: source.modifiedMs, inode: source.inode },
+      },
+      file,
+    );
     return facts.digest;
   }
 
@@ -149,22 +152,19 @@ export class Import {
     if (!same) throw changed(path);
   }
 
-  #record(
-    { blake2b: _, insecure, pieces, ...facts }: InspectedKey,
+  /** @param file the copy of the source; undefined for a link */
+  async #record(
+    { blake2b: _, pieces, ...facts }: InspectedKey,
     official: OfficialKey | undefined,
-    points: PointCheck,
-    modifiedMs: number,
-  ): KeyRecord {
-    const { path, modifiedMs: sourceModifiedMs, inode } = this.#source;
+    file: string | undefined,
+  ): Promise<Omit<KeyRecord, 'points' | 'source'>> {
     const circuit = circuitOf(facts, official);
+    const { modifiedMs } = (file === undefined ? undefined : await factsOf(file)) ?? this.#source;
     return {
       version: 1,
       ...facts,
-      points,
       ...(circuit !== undefined && { circuit }),
-      ...(insecure !== undefined && { insecure }),
       importedAt: new Date().toISOString(),
-      source: { path, modifiedMs: sourceModifiedMs, inode },
       linked: this.#link,
       modifiedMs,
       pieces: [...pieces],

@@ -86,7 +86,9 @@ describe('a folder', () => {
     const folder = join(data, 'cache');
     await mkdir(join(folder, 'folder.zkey'), { recursive: true });
     await copyFile(zkey, join(folder, 'good.zkey'));
+    await symlink('/dev/zero', join(folder, 'good.zkey.meta.json'));
     await symlink(golden('tiny.params'), join(folder, 'linked.params'));
+    execFileSync('mkfifo', [join(folder, 'linked.vk')]);
     await symlink('/dev/zero', join(folder, 'device.params'));
     await symlink('/nowhere', join(folder, 'gone.zkey'));
     await writeFile(join(folder, 'bad.zkey'), 'zkey');

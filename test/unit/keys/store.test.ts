@@ -19,6 +19,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { writeKeyMetadata as writeMetadata } from '../../../src/host/key-metadata.ts';
 import type { KeyInspector } from '../../../src/keys/import.ts';
 import { KeyStore } from '../../../src/keys/store.ts';
 import { chainKey } from '../../support/chain-files.ts';
@@ -149,6 +150,20 @@ describe('import', () => {
     await store.import(large, { link: true, full: true }, progress);
     expect(checks).toEqual([key.digest]);
     expect((await store.resolve('large')).points).toBe('checked');
+  });
+
+  it('does not forget that a key is insecure, and learns it late', async () => {
+    const [labelled, bare] = [join(sources, 'labelled.params'), join(sources, 'bare.params')];
+    for (const path of [labelled, bare]) await copyFile(params, path);
+    const metadata = { digest: await sha256(params), insecure: 'a development key', origin: 'x' };
+    await writeMetadata(labelled, metadata);
+    expect((await store.import(bare, { name: 'key' }, progress)).insecure).toBeUndefined();
+    for (const path of [labelled, bare]) {
+      const { insecure } = await store.import(path, {}, progress);
+      expect(insecure).toBe('a development key');
+    }
+    await rm((await store.find('key')).path);
+    expect(await store.import(bare, {}, progress)).toMatchObject({ insecure: 'a development key' });
   });
 
   it('passes over what it has imported before, unless the file has changed', async () => {
