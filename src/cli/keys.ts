@@ -249,8 +249,9 @@ async function verify(
   for (const digest of digests) {
     const verdict = await withProgress(io, 'reading keys', (hooks) => keys.verify(digest, hooks));
     verdicts.push(verdict);
-    const { name, path = 'no file', damage } = verdict;
-    const said = damage === undefined ? 'whole' : `DAMAGED: ${damage} (${plain(path)})`;
+    const { name, path, damage } = verdict;
+    const place = path === undefined ? '' : ` (${plain(path)})`;
+    const said = damage === undefined ? 'whole' : `DAMAGED: ${damage}${place}`;
     if (options.json !== true) writeFields(io, [[name, said]]);
   }
   if (options.json === true) writeJson(io, { keys: verdicts.map(verdictOf) });
