@@ -8,11 +8,7 @@ import {
   winningPostPrivateInputs,
 } from '../circuits/filecoin/private-inputs.ts';
 import { partitionsOf } from '../circuits/filecoin/public-inputs.ts';
-import {
-  sectorConfig,
-  WINDOW_POST_CHALLENGES,
-  WINNING_POST_CHALLENGES,
-} from '../circuits/filecoin/sector-size.ts';
+import { sectorConfig } from '../circuits/filecoin/sector-size.ts';
 import type {
   PorepStatement,
   PostStatement,
@@ -69,11 +65,11 @@ async function readPorep(
   if (sector !== undefined && sector !== statement.sector) {
     throw formatError(`${file.name}: SectorNum`, String(statement.sector), String(sector));
   }
-  const count = partitionsOf(statement);
-  if (partitions.length !== count) {
-    throw formatError(`${file.name}: vanilla_proofs`, `${count} partitions`, partitions.length);
+  const challenges = partitions[partition];
+  if (challenges === undefined) {
+    const expected = `a partition ${partition}`;
+    throw formatError(`${file.name}: vanilla_proofs`, expected, `${partitions.length} partitions`);
   }
-  const challenges = partitions[partition] ?? [];
   checkPorepHead(statement, c1);
   await checkPorepPartition(statement, partition, challenges, pacer);
   return porepPrivateInputs(statement, challenges);
@@ -86,8 +82,8 @@ async function readPost(
   pacer: Pacer,
 ): Promise<Uint8Array> {
   const isWinning = statement.kind === 'winning-post';
-  const challenges = isWinning ? WINNING_POST_CHALLENGES : WINDOW_POST_CHALLENGES;
   const config = sectorConfig(statement.proof.sectorSize);
+  const { challenges } = isWinning ? config.winningPost : config.windowPost;
   const read: SectorProof[] = [];
   for (const file of files) {
     read.push(await readSectorProof(file, config, challenges));

@@ -33,7 +33,8 @@ export class LinearCombination {
   /** Between -r and r; a sum may have cancelled to zero. */
   readonly #coefficients: bigint[] = [];
   #positions: Map<Wire, number> | undefined;
-  #frozen = false;
+  #encodedBy: object | undefined;
+  #encodedAs = 0;
 
   static of(wire: Wire, coefficient = 1n): LinearCombination {
     return new LinearCombination().plus(wire, coefficient);
@@ -46,7 +47,7 @@ export class LinearCombination {
 
   /** In place. @param coefficient between -r and r */
   plus(wire: Wire, coefficient = 1n): this {
-    assert(!this.#frozen, 'linear combination: expected no change after it was used');
+    assert(this.#encodedBy === undefined, 'linear combination: expected no change after its use');
     const at = this.#find(wire);
     if (at === undefined) this.#append(wire, coefficient);
     else this.#coefficients[at] = ((this.#coefficients[at] as bigint) + coefficient) % R;
@@ -62,9 +63,13 @@ export class LinearCombination {
     return this;
   }
 
-  /** Ends every change. */
-  freeze(): void {
-    this.#frozen = true;
+  /** Its number in a table, which `encode` gives it there once. It may not change any more. */
+  indexIn(table: object, encode: (lc: LinearCombination) => number): number {
+    if (this.#encodedBy !== table) {
+      this.#encodedAs = encode(this);
+      this.#encodedBy = table;
+    }
+    return this.#encodedAs;
   }
 
   /** The terms that are not zero, in the order in which their wires came up. */

@@ -32,10 +32,10 @@ export class ScalarVector {
 
   /** @param value a number of 0 or more, or one below r */
   set(index: number, value: Scalar): void {
-    assert(index < this.length, `values: expected an index below ${this.length}, got ${index}`);
+    assert(index < this.length, 'values: expected an index below their number');
     if (value < LARGE) {
+      if (this.#small[index] === LARGE) this.#large.delete(index);
       this.#small[index] = Number(value);
-      this.#large.delete(index);
     } else {
       this.#small[index] = LARGE;
       this.#large.set(index, BigInt(value));

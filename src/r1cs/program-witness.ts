@@ -131,7 +131,11 @@ function evaluateInstance(
 }
 
 function valuesOf({ codes }: Instance, assignment: Assignment): Scalar[] {
-  return Array.from(codes, (code) => assignment.get(code));
+  const values = new Array<Scalar>(codes.length);
+  for (let wire = 0; wire < codes.length; wire++) {
+    values[wire] = assignment.get(codes[wire] as number);
+  }
+  return values;
 }
 
 function describe(

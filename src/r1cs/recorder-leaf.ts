@@ -1,5 +1,6 @@
 import { assert } from '../core/assert.ts';
-import { LinearCombination, ONE, type Wire } from './linear-combination.ts';
+import type { LinearCombination } from './linear-combination.ts';
+import { ONE, type Wire } from './linear-combination.ts';
 import type { TemplateLibrary } from './recorder-library.ts';
 import type { Bit } from './recorder-signals.ts';
 import { type Leaf, OP, OPERATION_WORDS, TERM_INDEX_MAX } from './template.ts';
@@ -17,152 +18,152 @@ export type Operation =
       readonly plus: LinearCombination;
     };
 
-/** A run of rows and variables of one recorder without a template in between. */
+/**
+ * A wire before it is known how many are bound: its kind, in the order of local numbers, above 16
+ * bits of its index within the kind. The constant 1 counts as the first bound wire.
+ */
+type Reference = number;
+const [BOUND, PUBLIC, OWN_AUX] = [0, 1, 2];
+const KIND_SHIFT = 16;
+
+/** A run of rows and variables of one recorder, without a template in between. */
 export class LeafDraft {
-  readonly operations: Operation[] = [];
-  readonly publics: LinearCombination[] = [];
-  /** Three a row. */
-  readonly rows: LinearCombination[] = [];
-  readonly marks: number[] = [];
+  readonly #library: TemplateLibrary;
   readonly #firstPublic: number;
   readonly #firstAux: number;
+  readonly #bound = new Map<Wire, Reference>([[ONE, 0]]);
+  readonly #terms = { wires: [] as Reference[], coefficients: [] as number[], ends: [0] };
+  /** Linear combinations of one wire, once. */
+  readonly #singles = new Map<Reference, number>();
+  readonly #rows: number[] = [];
+  readonly #operations: number[] = [];
+  readonly #publics: number[] = [];
+  readonly #marks: number[] = [];
+  #markedLabel = 0;
+  #hints = 0;
 
   /** @param firstPublic, firstAux indices of the first variables that will be its own */
-  constructor(firstPublic: number, firstAux: number) {
+  constructor(library: TemplateLibrary, firstPublic: number, firstAux: number) {
+    this.#library = library;
     this.#firstPublic = firstPublic;
     this.#firstAux = firstAux;
   }
 
+  allocate(operation: Operation): void {
+    const words: number[] = [OP[operation.op]];
+    if (operation.op === 'hint') words.push(this.#hints++);
+    else if ('bits' in operation) for (const bit of operation.bits) words.push(this.#literal(bit));
+    else if (operation.op === 'product') {
+      for (const lc of [...operation.factors, operation.plus]) words.push(this.#lc(lc));
+    } else words.push(this.#lc(operation.of), operation.op === 'bit' ? operation.index : 0);
+    while (words.length < OPERATION_WORDS) words.push(0);
+    this.#operations.push(...words);
+  }
+
+  allocatePublic(value: LinearCombination): void {
+    this.#publics.push(this.#lc(value));
+  }
+
+  /** @param label of the part of the gadget that the row belongs to */
+  enforce(a: LinearCombination, b: LinearCombination, c: LinearCombination, label: number): void {
+    if (label !== this.#markedLabel) {
+      this.#marks.push(this.#rows.length / 3, label);
+      this.#markedLabel = label;
+    }
+    this.#rows.push(this.#lc(a), this.#lc(b), this.#lc(c));
+  }
+
   /** @returns the template, and the recorder's wire for each of its bound wires */
-  finish(name: string, library: TemplateLibrary): { leaf: Leaf; bindings: Wire[] } {
-    const lcs = new LcTable();
-    const lcsOfRows = Uint32Array.from(this.rows, (lc) => lcs.index(lc));
-    const lcsOfPublics = Uint32Array.from(this.publics, (lc) => lcs.index(lc));
-    for (const operation of this.operations) forEachLc(operation, (lc) => lcs.index(lc));
-    const bindings = this.#outside(lcs);
-    const local = this.#numbering(bindings);
-    const { operations, hints } = encodeOperations(this.operations, lcs, local);
+  finish(name: string): { leaf: Leaf; bindings: Wire[] } {
+    const bindings = [...this.#bound.keys()].slice(1);
+    const [publics, aux] = [this.#publics.length, this.#operations.length / OPERATION_WORDS];
+    const bases = [0, 1 + bindings.length, 1 + bindings.length + publics];
+    const wires = 1 + bindings.length + publics + aux;
+    assert(wires <= TERM_INDEX_MAX + 1, `${name}: expected fewer wires in a row, got ${wires}`);
+    const local = (reference: Reference) =>
+      (bases[reference >>> KIND_SHIFT] as number) + (reference & TERM_INDEX_MAX);
     const leaf: Leaf = {
-      ...{ kind: 'leaf', name, bound: bindings.length, publics: this.publics.length },
-      ...{ aux: this.operations.length, rows: this.rows.length / 3, hints },
-      ...{ ...encodeTerms(lcs.all, local, library), lcsOfRows, operations, lcsOfPublics },
-      marks: Uint32Array.from(this.marks),
+      ...{ kind: 'leaf', name, bound: bindings.length, publics, aux },
+      ...{ rows: this.#rows.length / 3, hints: this.#hints },
+      lcEnds: Uint32Array.from(this.#terms.ends),
+      terms: this.#encodeTerms(local),
+      lcsOfRows: Uint32Array.from(this.#rows),
+      operations: this.#encodeOperations(local),
+      lcsOfPublics: Uint32Array.from(this.#publics),
+      marks: Uint32Array.from(this.#marks),
     };
     return { leaf, bindings };
   }
 
-  #isOwn(wire: Wire): boolean {
-    if (wire.kind === 'aux') return wire.index >= this.#firstAux;
-    return wire.kind === 'public' && wire.index >= this.#firstPublic;
+  /** Index of a linear combination. Of no term: 0. */
+  #lc(lc: LinearCombination): number {
+    return lc.indexIn(this, () => this.#addTerms(lc));
   }
 
-  /** The wires from outside, in the order of their first use. */
-  #outside(lcs: LcTable): Wire[] {
-    const outside = new Set<Wire>();
-    const look = (wire: Wire) => {
-      if (wire !== ONE && !this.#isOwn(wire)) outside.add(wire);
-    };
-    for (const lc of lcs.all) lc.forEach(look);
-    for (const operation of this.operations) {
-      if (!('bits' in operation)) continue;
-      for (const bit of operation.bits) if (typeof bit !== 'boolean') look(bit.wire);
-    }
-    return [...outside];
-  }
-
-  #numbering(bindings: readonly Wire[]): (wire: Wire) => number {
-    const bound = new Map(bindings.map((wire, i) => [wire, i + 1]));
-    const publics = 1 + bindings.length - this.#firstPublic;
-    const aux = 1 + bindings.length + this.publics.length - this.#firstAux;
-    const wires = aux + this.#firstAux + this.operations.length;
-    assert(wires - 1 <= TERM_INDEX_MAX, `template: expected fewer wires, got ${wires}`);
-    return (wire) => {
-      if (wire === ONE) return 0;
-      return bound.get(wire) ?? wire.index + (wire.kind === 'aux' ? aux : publics);
-    };
-  }
-}
-
-/** Linear combinations by identity; those of no term, or of one wire once, by value. */
-class LcTable {
-  readonly all = [new LinearCombination()];
-  readonly #indices = new Map<LinearCombination, number>();
-  readonly #singles = new Map<Wire, number>();
-
-  /** The linear combination does not change any more. */
-  index(lc: LinearCombination): number {
-    let index = this.#indices.get(lc);
-    if (index === undefined) {
-      lc.freeze();
-      index = this.#add(lc);
-      this.#indices.set(lc, index);
-    }
-    return index;
-  }
-
-  #add(lc: LinearCombination): number {
-    let [terms, single]: [number, Wire | undefined] = [0, undefined];
+  #addTerms(lc: LinearCombination): number {
+    const { wires, coefficients, ends } = this.#terms;
+    const start = wires.length;
     lc.forEach((wire, coefficient) => {
-      terms++;
-      single = terms === 1 && coefficient === 1n ? wire : undefined;
+      wires.push(this.#reference(wire));
+      coefficients.push(this.#library.coefficient(coefficient));
     });
-    if (terms === 0) return 0;
-    const known = single && this.#singles.get(single);
+    if (wires.length === start) return 0;
+    if (wires.length > start + 1 || coefficients[start] !== this.#library.coefficient(1n)) {
+      return ends.push(wires.length) - 1;
+    }
+    const [wire] = wires.slice(start) as [Reference];
+    const known = this.#singles.get(wire);
+    if (known === undefined) {
+      this.#singles.set(wire, ends.length);
+      return ends.push(wires.length) - 1;
+    }
+    wires.length = start;
+    coefficients.length = start;
+    return known;
+  }
+
+  #reference(wire: Wire): Reference {
+    if (wire.kind === 'aux' && wire.index >= this.#firstAux) {
+      return (OWN_AUX << KIND_SHIFT) | (wire.index - this.#firstAux);
+    }
+    if (wire.kind === 'public' && wire.index >= this.#firstPublic) {
+      return (PUBLIC << KIND_SHIFT) | (wire.index - this.#firstPublic);
+    }
+    const known = this.#bound.get(wire);
     if (known !== undefined) return known;
-    const index = this.all.push(lc) - 1;
-    if (single !== undefined) this.#singles.set(single, index);
-    return index;
+    const reference = (BOUND << KIND_SHIFT) | this.#bound.size;
+    this.#bound.set(wire, reference);
+    return reference;
   }
-}
 
-function encodeTerms(
-  lcs: readonly LinearCombination[],
-  local: (wire: Wire) => number,
-  library: TemplateLibrary,
-): { readonly lcEnds: Uint32Array; readonly terms: Uint32Array } {
-  const terms: number[] = [];
-  const lcEnds = Uint32Array.from(lcs, (lc) => {
-    const own: number[] = [];
-    lc.forEach((wire, coefficient) => {
-      own.push((local(wire) | (library.coefficient(coefficient) << 16)) >>> 0);
+  #literal(bit: Bit): number {
+    if (typeof bit === 'boolean') return bit ? 0 : 1;
+    return 2 * this.#reference(bit.wire) + (bit.negated ? 1 : 0);
+  }
+
+  /** Terms of a linear combination are sorted by wire. */
+  #encodeTerms(local: (reference: Reference) => number): Uint32Array {
+    const { wires, coefficients, ends } = this.#terms;
+    const terms = Uint32Array.from(wires, (wire, i) => {
+      return local(wire) | ((coefficients[i] as number) << KIND_SHIFT);
     });
-    own.sort((x, y) => (x & TERM_INDEX_MAX) - (y & TERM_INDEX_MAX));
-    for (const term of own) terms.push(term);
-    return terms.length;
-  });
-  return { lcEnds, terms: Uint32Array.from(terms) };
-}
-
-function encodeOperations(
-  operations: readonly Operation[],
-  lcs: LcTable,
-  local: (wire: Wire) => number,
-): { readonly operations: Uint32Array; readonly hints: number } {
-  const words = new Uint32Array(operations.length * OPERATION_WORDS);
-  let hints = 0;
-  for (const [i, operation] of operations.entries()) {
-    let at = i * OPERATION_WORDS;
-    words[at++] = OP[operation.op];
-    if (operation.op === 'hint') words[at++] = hints++;
-    if ('bits' in operation) {
-      for (const bit of operation.bits) words[at++] = literalCode(bit, local);
+    for (let i = 1; i < ends.length; i++) {
+      const own = terms.subarray(ends[i - 1], ends[i]);
+      if (own.length > 1) own.sort((x, y) => (x & TERM_INDEX_MAX) - (y & TERM_INDEX_MAX));
     }
-    forEachLc(operation, (lc) => {
-      words[at++] = lcs.index(lc);
-    });
-    if (operation.op === 'bit') words[at++] = operation.index;
+    return terms;
   }
-  return { operations: words, hints };
-}
 
-function literalCode(bit: Bit, local: (wire: Wire) => number): number {
-  if (typeof bit === 'boolean') return bit ? 0 : 1;
-  return 2 * local(bit.wire) + (bit.negated ? 1 : 0);
-}
-
-function forEachLc(operation: Operation, visit: (lc: LinearCombination) => void): void {
-  if (operation.op === 'product') {
-    for (const lc of operation.factors) visit(lc);
-    visit(operation.plus);
-  } else if (operation.op === 'bit' || operation.op === 'linear') visit(operation.of);
+  #encodeOperations(local: (reference: Reference) => number): Uint32Array {
+    const words = Uint32Array.from(this.#operations);
+    for (let at = 0; at < words.length; at += OPERATION_WORDS) {
+      const op = words[at] as number;
+      if (op < OP.xor || op > OP.majority) continue;
+      for (let i = at + 1; i < at + OPERATION_WORDS; i++) {
+        const code = words[i] as number;
+        words[i] = 2 * local(code >>> 1) + (code & 1);
+      }
+    }
+    return words;
+  }
 }

@@ -25,6 +25,8 @@ export class TemplateLibrary {
   readonly #signed = new Map<bigint, number>();
   readonly #recorded = new Map<string, unknown>();
 
+  readonly #one = this.#coefficients.index(1n);
+
   constructor() {
     this.labels.index('');
   }
@@ -35,6 +37,8 @@ export class TemplateLibrary {
 
   /** @param value between -r and r, not zero */
   coefficient(value: bigint): number {
+    // Half of all coefficients are 1, and a number is found faster than a bigint.
+    if (value === 1n) return this.#one;
     const known = this.#signed.get(value);
     if (known !== undefined) return known;
     const index = this.#coefficients.index(value < 0n ? value + R : value);

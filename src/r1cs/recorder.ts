@@ -36,9 +36,8 @@ export class Recorder {
   readonly #children: RecordedChild[] = [];
   readonly #counts = { publics: 0, aux: 0, rows: 0, hints: 0 };
   #draft: LeafDraft | undefined;
-  /** Of the next row or template, and of the last row. */
+  /** Label of the next row or template. */
   #scope = '';
-  #markedScope = '';
 
   constructor(library: TemplateLibrary, name: string) {
     this.#library = library;
@@ -47,25 +46,20 @@ export class Recorder {
 
   /** The next aux variable. */
   allocate(operation: Operation): Wire {
-    this.#current().operations.push(operation);
+    this.#current().allocate(operation);
     if (operation.op === 'hint') this.#counts.hints++;
     return new Wire('aux', this.#counts.aux++, this);
   }
 
   /** The next public input, of the value of a linear combination. */
   allocatePublic(value: LinearCombination): Wire {
-    this.#current().publics.push(value);
+    this.#current().allocatePublic(value);
     return new Wire('public', this.#counts.publics++, this);
   }
 
   /** The next row: a · b = c. The linear combinations do not change any more. */
   enforce(a: LinearCombination, b: LinearCombination, c: LinearCombination): void {
-    const draft = this.#current();
-    if (this.#scope !== this.#markedScope) {
-      draft.marks.push(draft.rows.length / 3, this.#library.labels.index(this.#scope));
-      this.#markedScope = this.#scope;
-    }
-    draft.rows.push(a, b, c);
+    this.#current().enforce(a, b, c, this.#library.labels.index(this.#scope));
     this.#counts.rows++;
   }
 
@@ -183,10 +177,7 @@ export class Recorder {
   }
 
   #current(): LeafDraft {
-    if (this.#draft === undefined) {
-      this.#draft = new LeafDraft(this.#counts.publics, this.#counts.aux);
-      this.#markedScope = '';
-    }
+    this.#draft ??= new LeafDraft(this.#library, this.#counts.publics, this.#counts.aux);
     return this.#draft;
   }
 
@@ -195,7 +186,7 @@ export class Recorder {
     const draft = this.#draft;
     if (draft === undefined) return;
     this.#draft = undefined;
-    const { leaf, bindings } = draft.finish(this.#name, this.#library);
+    const { leaf, bindings } = draft.finish(this.#name);
     for (const wire of bindings) this.#checkOwner(wire);
     this.#children.push({
       template: this.#library.add(leaf),

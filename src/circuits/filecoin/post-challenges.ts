@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { sectorConfig, WINDOW_POST_CHALLENGES, WINNING_POST_CHALLENGES } from './sector-size.ts';
+import { sectorConfig } from './sector-size.ts';
 import type { PostStatement } from './statement.ts';
 
 /** A sector of a partition, and the leaves of it that are challenged. */
@@ -14,10 +14,10 @@ export interface ChallengedSector {
  * fallback/vanilla.rs.
  */
 export function postChallenges(statement: PostStatement, partition: number): ChallengedSector[] {
-  const { nodes, windowPost } = sectorConfig(statement.proof.sectorSize);
+  const { nodes, windowPost, winningPost } = sectorConfig(statement.proof.sectorSize);
   const isWinning = statement.kind === 'winning-post';
   const perPartition = isWinning ? 1 : windowPost.sectorsPerPartition;
-  const count = isWinning ? WINNING_POST_CHALLENGES : WINDOW_POST_CHALLENGES;
+  const count = isWinning ? winningPost.challenges : windowPost.challenges;
   const first = partition * perPartition;
   return statement.sectors.slice(first, first + perPartition).map((sector, i) => {
     const firstIndex = statement.proof.globalChallenges ? (first + i) * count : 0;

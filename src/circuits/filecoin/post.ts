@@ -4,7 +4,6 @@ import { inclusion, POSEIDON_NODE } from '../gadgets/merkle.ts';
 import { equal, publish, witness } from '../gadgets/number.ts';
 import { poseidon } from '../gadgets/poseidon.ts';
 import type { SectorConfig } from './sector-size.ts';
-import { WINDOW_POST_CHALLENGES, WINNING_POST_CHALLENGES } from './sector-size.ts';
 
 /**
  * The FallbackPoSt circuit (storage-proofs-post): for each sector, that comm_r commits to a replica
@@ -12,13 +11,13 @@ import { WINDOW_POST_CHALLENGES, WINNING_POST_CHALLENGES } from './sector-size.t
  * Prover and sector number are not in it: they are in what the indices are drawn from.
  */
 export function windowPostProgram(config: SectorConfig): Uint8Array {
-  const { sectorsPerPartition } = config.windowPost;
-  return postProgram('window-post', config, sectorsPerPartition, WINDOW_POST_CHALLENGES);
+  const { sectorsPerPartition, challenges } = config.windowPost;
+  return postProgram('window-post', config, sectorsPerPartition, challenges);
 }
 
 /** The same circuit, in which each challenge of the one sector counts as a sector. */
 export function winningPostProgram(config: SectorConfig): Uint8Array {
-  return postProgram('winning-post', config, WINNING_POST_CHALLENGES, 1);
+  return postProgram('winning-post', config, config.winningPost.challenges, 1);
 }
 
 function postProgram(

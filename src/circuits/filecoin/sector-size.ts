@@ -34,7 +34,9 @@ export interface SectorConfig {
     /** Of non-interactive PoRep. */
     readonly nonInteractivePartitions: number;
   };
-  readonly windowPost: { readonly sectorsPerPartition: number };
+  readonly windowPost: { readonly sectorsPerPartition: number; readonly challenges: number };
+  /** Of one sector, once. */
+  readonly winningPost: { readonly challenges: number };
   readonly snapDeals: {
     readonly partitions: number;
     readonly challengesPerPartition: number;
@@ -44,10 +46,6 @@ export interface SectorConfig {
     readonly highBitsUsed: number;
   };
 }
-
-/** Challenges of a sector: WinningPoSt opens 66 leaves of one, WindowPoSt ten of each. */
-export const WINNING_POST_CHALLENGES = 66;
-export const WINDOW_POST_CHALLENGES = 10;
 
 const TEST_POREP = { challengesPerPartition: 2, partitions: 1, nonInteractivePartitions: 13 };
 const FULL_POREP = { challengesPerPartition: 18, partitions: 10, nonInteractivePartitions: 126 };
@@ -61,7 +59,7 @@ const FULL_SNAP = {
 const CONFIGS: Readonly<Record<SectorSize, SectorConfig>> = {
   '2KiB': {
     ...shape('2KiB', 2 * KIB, 2, []),
-    ...{ layers: 2, porep: TEST_POREP, windowPost: { sectorsPerPartition: 2 } },
+    ...{ layers: 2, porep: TEST_POREP, ...postOf(2) },
     snapDeals: {
       ...{ partitions: 1, challengesPerPartition: 10, apexLeaves: 8 },
       ...TEST_HIGH_BITS,
@@ -69,7 +67,7 @@ const CONFIGS: Readonly<Record<SectorSize, SectorConfig>> = {
   },
   '8MiB': {
     ...shape('8MiB', 8 * MIB, 6, []),
-    ...{ layers: 2, porep: TEST_POREP, windowPost: { sectorsPerPartition: 2 } },
+    ...{ layers: 2, porep: TEST_POREP, ...postOf(2) },
     snapDeals: {
       ...{ partitions: 4, challengesPerPartition: 10, apexLeaves: 128 },
       ...FULL_HIGH_BITS,
@@ -77,17 +75,17 @@ const CONFIGS: Readonly<Record<SectorSize, SectorConfig>> = {
   },
   '512MiB': {
     ...shape('512MiB', 512 * MIB, 8, []),
-    ...{ layers: 2, porep: TEST_POREP, windowPost: { sectorsPerPartition: 2 } },
+    ...{ layers: 2, porep: TEST_POREP, ...postOf(2) },
     snapDeals: FULL_SNAP,
   },
   '32GiB': {
     ...shape('32GiB', 32 * GIB, 9, [8]),
-    ...{ layers: 11, porep: FULL_POREP, windowPost: { sectorsPerPartition: 2349 } },
+    ...{ layers: 11, porep: FULL_POREP, ...postOf(2349) },
     snapDeals: FULL_SNAP,
   },
   '64GiB': {
     ...shape('64GiB', 64 * GIB, 9, [8, 2]),
-    ...{ layers: 11, porep: FULL_POREP, windowPost: { sectorsPerPartition: 2300 } },
+    ...{ layers: 11, porep: FULL_POREP, ...postOf(2300) },
     snapDeals: FULL_SNAP,
   },
 };
@@ -102,6 +100,13 @@ export function sectorConfigOfBytes(subject: string, bytes: unknown): SectorConf
   if (known !== undefined) return known;
   const sizes = Object.values(CONFIGS).map((config) => config.bytes);
   throw formatError(subject, `one of ${sizes.join(', ')}`, String(bytes));
+}
+
+function postOf(sectorsPerPartition: number) {
+  return {
+    windowPost: { sectorsPerPartition, challenges: 10 },
+    winningPost: { challenges: 66 },
+  };
 }
 
 /** @param base levels of eight children, with further levels of the given arities above */

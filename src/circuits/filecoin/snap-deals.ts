@@ -94,7 +94,7 @@ function openUpdate(
 }
 
 /** The root of a binary tree over the leaves. */
-function apexRoot(cs: Recorder, leaves: readonly Wire[]): Wire {
+export function apexRoot(cs: Recorder, leaves: readonly Wire[]): Wire {
   let row = leaves;
   for (let level = 0; row.length > 1; level++) {
     const pairs = Array.from({ length: row.length / 2 }, (_, i) => row.slice(2 * i, 2 * i + 2));
