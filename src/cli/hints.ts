@@ -17,7 +17,8 @@ export const HINTS: Readonly<Record<ErrorCode, string>> = {
   ERR_STORE: 'see the message; `proofline doctor` checks the data folder',
   ERR_STORAGE: 'free some space or mend the permissions of the data folder, then try again',
   ERR_TOO_LARGE: 'check that this is the file you mean; PROOFLINE_UPLOAD_LIMIT bounds uploads',
-  ERR_JOB_UNKNOWN: 'check the id; the service forgets old jobs and, when it restarts, all of them',
+  ERR_JOB_UNKNOWN:
+    'check the id; the service forgets settled jobs after a while (PROOFLINE_JOBS_KEPT_FOR)',
   ERR_JOB_STATE: 'ask for the state of the job and try again once it has settled',
   ERR_FORBIDDEN: 'use the address that the service printed when it started',
   ERR_UNAUTHORIZED:

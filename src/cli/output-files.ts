@@ -41,7 +41,9 @@ export async function writeFiles(files: readonly OutputFile[]): Promise<void> {
     for (const { path, text } of files) {
       const target = await targetOf(path);
       if (!target.replace) {
-        await naming(path, writeFile(target.path, text));
+        // Without O_NONBLOCK a pipe that nobody reads from would never open.
+        const flag = constants.O_WRONLY | constants.O_NONBLOCK;
+        await naming(path, writeFile(target.path, text, { flag }));
         continue;
       }
       const from = `${target.path}.${randomUUID()}.partial`;

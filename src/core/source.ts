@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { formatError, ProverError } from './errors.ts';
 
@@ -23,7 +24,8 @@ export interface FileSlice {
 export async function openFile(path: string, name = baseName(path)): Promise<ByteSource> {
   let handle: FileHandle;
   try {
-    handle = await open(path, 'r');
+    // Without O_NONBLOCK a pipe that nobody writes to would never open.
+    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (cause) {
     throw new ProverError('ERR_FILE', { path: name, reason: systemReason(cause) }, cause);
   }

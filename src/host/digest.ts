@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { ProverError } from '../core/errors.ts';
-import { systemReason } from '../core/source.ts';
+import { openFile, systemReason } from '../core/source.ts';
 import { MIB } from '../core/units.ts';
 
 const READ_BYTES = 4 * MIB;
@@ -63,6 +63,8 @@ export async function digestsOfFile(
 
 /** A file from front to back. @throws ERR_FILE; what the signal aborts rejects as it may */
 export async function* chunksOf(path: string, signal: AbortSignal): AsyncGenerator<Buffer> {
+  // Refuses what is no file: a pipe, or a device without an end.
+  await (await openFile(path))[Symbol.asyncDispose]();
   try {
     yield* createReadStream(path, { highWaterMark: READ_BYTES, signal });
   } catch (cause) {

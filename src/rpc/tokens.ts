@@ -4,6 +4,7 @@ import { mkdir, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { formatError, ProverError } from '../core/errors.ts';
+import { alone } from '../keys/lock.ts';
 
 /** What a token allows; each includes those before it. */
 export const SCOPES = ['read', 'write', 'admin'] as const;
@@ -30,6 +31,7 @@ type StoredToken = z.output<typeof StoredToken>;
 const TokenFile = z.array(StoredToken).max(10_000);
 
 const PREFIX = 'plt_';
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 export function includesScope(held: Scope, needed: Scope): boolean {
   return SCOPES.indexOf(held) >= SCOPES.indexOf(needed);
@@ -55,22 +57,29 @@ export class TokenStore {
 
   /** @returns the token itself, which is kept nowhere */
   async create(name: string, scope: Scope): Promise<{ token: string; info: TokenInfo }> {
+    checkName(name);
     const token = `${PREFIX}${randomBytes(32).toString('base64url')}`;
     const createdAt = new Date().toISOString();
     const info = { id: randomUUID(), name, scope, createdAt };
-    await this.#write([...this.#read(), { ...info, hash: hashOf(token) }]);
+    await this.#change((tokens) => {
+      if (tokens.some((other) => other.name === name)) throw nameError('a name of its own', name);
+      return [...tokens, { ...info, hash: hashOf(token) }];
+    });
     return { token, info };
   }
 
   /** @param idOrName every token of that name is revoked. @throws ERR_PARAMS where there is none */
   async revoke(idOrName: string): Promise<readonly TokenInfo[]> {
-    const gone = this.list().filter(({ id, name }) => id === idOrName || name === idOrName);
-    if (gone.length === 0) {
-      const expected = 'the id or name of a token';
-      throw new ProverError('ERR_PARAMS', { subject: 'token', expected, actual: idOrName });
-    }
-    const ids = new Set(gone.map(({ id }) => id));
-    await this.#write(this.#read().filter(({ id }) => !ids.has(id)));
+    let gone: readonly TokenInfo[] = [];
+    await this.#change((tokens) => {
+      gone = this.list().filter(({ id, name }) => id === idOrName || name === idOrName);
+      if (gone.length === 0) {
+        const expected = 'the id or name of a token';
+        throw new ProverError('ERR_PARAMS', { subject: 'token', expected, actual: idOrName });
+      }
+      const ids = new Set(gone.map(({ id }) => id));
+      return tokens.filter(({ id }) => !ids.has(id));
+    });
     return gone;
   }
 
@@ -95,6 +104,12 @@ export class TokenStore {
     return this.#tokens;
   }
 
+  /** Read, changed and written by one process at a time: no change undoes another. */
+  async #change(change: (tokens: readonly StoredToken[]) => readonly StoredToken[]): Promise<void> {
+    const { signal } = new AbortController();
+    await alone(`${this.#path}.lock`, signal, async () => this.#write(change(this.#read())));
+  }
+
   async #write(tokens: readonly StoredToken[]): Promise<void> {
     await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
     const fresh = `${this.#path}.${randomUUID()}`;
@@ -107,6 +122,14 @@ export class TokenStore {
     }
     await rename(fresh, this.#path);
   }
+}
+
+function checkName(name: string): void {
+  if (!NAME.test(name)) throw nameError('letters, digits, dots, dashes and underscores', name);
+}
+
+function nameError(expected: string, actual: string): ProverError {
+  return new ProverError('ERR_PARAMS', { subject: 'name', expected, actual });
 }
 
 function hashOf(token: string): string {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -176,5 +177,28 @@ describe('the example circuit', () => {
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain('values for input signal other');
     expect(refused.stderr).not.toMatch(/987654321|123456789/);
+  });
+});
+
+describe('what is no file', () => {
+  it('is refused as key and as witness, and a pipe that nobody reads as output', async () => {
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const witness = 'examples/preimage/witness.wtns';
+    const key = join(folder, 'piped.zkey');
+    await proofline(['setup', '--r1cs', 'examples/preimage/preimage.r1cs', '--out', key]);
+    for (const files of [
+      ['--key', pipe, '--witness', witness],
+      ['--key', '/dev/zero', '--witness', witness],
+      ['--key', folder, '--witness', witness],
+      ['--key', key, '--witness', pipe],
+      ['--key', key, '--witness', '/dev/zero'],
+      ['--key', key, '--witness', witness, '--out', pipe],
+    ]) {
+      const out = files.includes('--out') ? [] : ['--out', join(folder, 'none.json')];
+      expect(await proofline(['prove', ...files, ...out]), files.join(' ')).toMatchObject({
+        code: 2,
+      });
+    }
   });
 });

@@ -46,3 +46,24 @@ it('orders the scopes', () => {
   expect(includesScope('write', 'write')).toBe(true);
   expect(includesScope('read', 'write')).toBe(false);
 });
+
+it('keeps every token that is made at the same moment, and none that was revoked', async () => {
+  const names = Array.from({ length: 8 }, (_, i) => `ci${i}`);
+  await new TokenStore(path).create('gone', 'admin');
+  await Promise.all([
+    ...names.map((name) => new TokenStore(path).create(name, 'read')),
+    new TokenStore(path).revoke('gone'),
+  ]);
+  expect(
+    new TokenStore(path)
+      .list()
+      .map(({ name }) => name)
+      .sort(),
+  ).toEqual(names);
+});
+
+it.each(['', ' ', 'CI ', 'a/b', 'a'.repeat(65), 'taken'])('refuses the name "%s"', async (name) => {
+  const store = new TokenStore(path);
+  await store.create('taken', 'read');
+  await expect(store.create(name, 'read')).rejects.toMatchObject({ code: 'ERR_PARAMS' });
+});
