@@ -13,9 +13,10 @@ export function defineServe(program: Command, act: Act): void {
   const command = document(program.command('serve'), {
     summary: 'run the service',
     about: `
-      Answers JSON-RPC and REST on a loopback address until it is interrupted; it then accepts
-      nothing more, settles what is left and ends. Its keys are those of "proofline keys", also
-      such as are imported while it runs. An option wins over its variable in the environment
+      Answers JSON-RPC and REST until it is interrupted; it then accepts nothing more, settles
+      what is left and ends. Without tokens it listens to this machine only. Its keys are those
+      of "proofline keys", also such as are imported while it runs. An option wins over its
+      variable in the environment
       ("proofline --help" lists them).`,
     examples: [
       ['proofline serve', 'on the default address'],
