@@ -1,24 +1,24 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Bundles a module of src/ and imports it. */
+/** Bundles a module of src/ and imports it; its packages are the project's, found from where the bundle lies. */
 export async function importSource(entry) {
-  const folder = await mkdtemp(join(tmpdir(), 'proofline-generate-'));
+  const cache = join(root, 'node_modules/.cache');
+  await mkdir(cache, { recursive: true });
+  const folder = await mkdtemp(join(cache, 'proofline-generate-'));
   try {
     const outfile = join(folder, 'bundle.mjs');
-    const require = "import { createRequire } from 'node:module';";
     await build({
       entryPoints: [join(root, entry)],
       outfile,
       bundle: true,
+      packages: 'external',
       format: 'esm',
       platform: 'node',
-      banner: { js: `${require} const require = createRequire(import.meta.url);` },
       logLevel: 'warning',
     });
     return await import(pathToFileURL(outfile).href);
