@@ -15,15 +15,15 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Micros } from '../../../src/core/units.ts';
-import { SqliteJobStore } from '../../../src/jobs/sqlite-store.ts';
-import { KeyStore } from '../../../src/keys/store.ts';
-import { Api } from '../../support/api.ts';
-import { chainKey, chainWitness } from '../../support/chain-files.ts';
-import { MAIN, proofline, serve } from '../../support/command.ts';
-import { inspector } from '../../support/key-inspector.ts';
-import { largeKey } from '../../support/large-key.ts';
-import { golden } from '../../support/shared.ts';
+import type { Micros } from '../../src/core/units.ts';
+import { SqliteJobStore } from '../../src/jobs/sqlite-store.ts';
+import { KeyStore } from '../../src/keys/store.ts';
+import { Api } from '../support/api.ts';
+import { chainKey, chainWitness } from '../support/chain-files.ts';
+import { MAIN, proofline, serve } from '../support/command.ts';
+import { inspector } from '../support/key-inspector.ts';
+import { largeKey } from '../support/large-key.ts';
+import { golden } from '../support/shared.ts';
 
 let sources: string;
 let zkey: string;
