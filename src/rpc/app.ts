@@ -1,16 +1,15 @@
-import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
-import { ProverError, toProverError } from '../core/errors.ts';
+import { ProverError } from '../core/errors.ts';
 import { GIB } from '../core/units.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import { Access, requireScope } from './access.ts';
 import { clientIsGone, type Env } from './body.ts';
 import type { LogLevelSwitch, ServiceContext, Services } from './context.ts';
 import { openapiDocument, openrpcDocument } from './documents.ts';
-import { errorHeaders, httpStatus, type PublicError, publicError } from './errors.ts';
+import { errorDescriber, errorHeaders, httpStatus, publicError } from './errors.ts';
 import { Eta } from './eta.ts';
 import { EventLog } from './event-log.ts';
-import { allowOrigins, guardHosts, securityHeaders } from './guard.ts';
+import { admission, allowOrigins, guardHosts, securityHeaders } from './guard.ts';
 import { JobQuota } from './job-quota.ts';
 import { RateLimit } from './limits.ts';
 import { ROUTES } from './routes.ts';
@@ -36,6 +35,8 @@ export interface AppOptions {
   /** Unsettled jobs of each token. */
   readonly jobsPerToken: number;
   readonly logLevel: LogLevelSwitch;
+  /** The worker of a Lotus miner. Absent: its paths are unknown. */
+  readonly lotus?: { mount(app: Hono<Env>): void };
   /** Hears each unexpected error, under the reference that the client was given. */
   onInternalError?(error: unknown, reference: string): void;
 }
@@ -46,12 +47,7 @@ export interface AppOptions {
  */
 export function createApp(services: Services, options: AppOptions): Hono<Env> {
   const { version, shutdown = new AbortController().signal } = options;
-  const describeError = (thrown: unknown): PublicError => {
-    const error = toProverError(thrown);
-    const reference = randomUUID();
-    if (error.code === 'ERR_INTERNAL') options.onInternalError?.(thrown, reference);
-    return publicError(error, reference);
-  };
+  const describeError = errorDescriber(options.onInternalError);
   const context: ServiceContext = {
     services,
     status: new StatusReporter(services, { version, shutdown }),
@@ -67,7 +63,9 @@ export function createApp(services: Services, options: AppOptions): Hono<Env> {
   };
   const app = new Hono<Env>();
   const origins = options.corsOrigins ?? [];
-  app.use(securityHeaders, allowOrigins(origins), guardHosts(options.allowedHosts ?? [], origins));
+  const admits = admission(options.allowedHosts ?? [], origins);
+  app.use(securityHeaders, allowOrigins(origins), guardHosts(admits));
+  options.lotus?.mount(app);
   for (const { config, scope, handle } of ROUTES) {
     app.on(config.method, honoPath(config.path), (c) => {
       if (scope !== 'anyone') {

@@ -1,4 +1,5 @@
-import { ERRORS, type ErrorCode, ProverError } from '../core/errors.ts';
+import { randomUUID } from 'node:crypto';
+import { ERRORS, type ErrorCode, ProverError, toProverError } from '../core/errors.ts';
 
 /**
  * What a client learns of an error. Internal errors are told by a reference to the log, never by
@@ -22,6 +23,21 @@ export function publicError(error: ProverError, reference: string): PublicError 
       : error;
   const { code, message, data, spec } = shown;
   return { code, message, retry: spec.retry, data };
+}
+
+/**
+ * What clients may know of whatever is thrown.
+ * @param onInternalError hears each unexpected error, under the reference that the client is given
+ */
+export function errorDescriber(
+  onInternalError: (error: unknown, reference: string) => void = () => {},
+): (thrown: unknown) => PublicError {
+  return (thrown) => {
+    const error = toProverError(thrown);
+    const reference = randomUUID();
+    if (error.code === 'ERR_INTERNAL') onInternalError(thrown, reference);
+    return publicError(error, reference);
+  };
 }
 
 export function httpStatus(error: PublicError) {

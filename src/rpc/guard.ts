@@ -4,20 +4,30 @@ import { ProverError } from '../core/errors.ts';
 /** Names by which this machine reaches itself, with any port. */
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 
+/** Says which part of a request is foreign, or that none is. Both as the headers have them. */
+export type Admission = (
+  host: string | undefined,
+  origin: string | undefined,
+) => 'host' | 'origin' | undefined;
+
+/** @param names besides the loopback ones. @param origins of pages that may call, whatever their name */
+export function admission(names: readonly string[], origins: readonly string[]): Admission {
+  const allowed = new Set([...LOOPBACK, ...names.map((name) => name.toLowerCase())]);
+  return (host, origin) => {
+    if (!allowed.has(nameOf(`http://${host}`) ?? '')) return 'host';
+    const isForeign = origin !== undefined && !allowed.has(nameOf(origin) ?? '');
+    return isForeign && !origins.includes(origin) ? 'origin' : undefined;
+  };
+}
+
 /**
  * Refuses requests that a foreign web page makes a browser send: by DNS rebinding (its own name in
  * Host) or across sites (its own origin in Origin). Tools that send no Origin pass.
  */
-export function guardHosts(
-  configured: readonly string[],
-  origins: readonly string[],
-): MiddlewareHandler {
-  const allowed = new Set([...LOOPBACK, ...configured.map((name) => name.toLowerCase())]);
+export function guardHosts(admits: Admission): MiddlewareHandler {
   return async (c, next) => {
-    if (!allowed.has(nameOf(`http://${hostOf(c)}`) ?? '')) throw forbidden('host');
-    const origin = c.req.header('origin');
-    const foreign = origin !== undefined && !allowed.has(nameOf(origin) ?? '');
-    if (foreign && !origins.includes(origin)) throw forbidden('origin');
+    const foreign = admits(hostOf(c), c.req.header('origin'));
+    if (foreign !== undefined) throw forbidden(foreign);
     await next();
   };
 }
