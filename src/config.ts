@@ -55,6 +55,8 @@ interface Setting<T extends z.ZodType<unknown, string>> {
   readonly fallback: string;
   readonly schema: T;
   readonly help: string;
+  /** Its value is shown to nobody. */
+  readonly secret?: true;
 }
 
 function setting<T extends z.ZodType<unknown, string>>(s: Setting<T>): Setting<T> {
@@ -153,6 +155,39 @@ export const SETTINGS = {
     schema: count(1, 1_000_000),
     help: 'Unsettled jobs that each token may have.',
   }),
+  minerApi: setting({
+    env: 'PROOFLINE_MINER_API',
+    fallback: '',
+    schema: z.string(),
+    help: 'Lotus miner to prove for, [TOKEN:]ADDRESS as in its MINER_API_INFO.',
+    secret: true,
+  }),
+  workerUrl: setting({
+    env: 'PROOFLINE_WORKER_URL',
+    fallback: '',
+    schema: z
+      .string()
+      .regex(/^(https?:\/\/[^/?#\s]+)?$/, 'expected a URL such as http://10.0.0.5:9830'),
+    help: 'Where the miner reaches this service. Default: the address that it listens at.',
+  }),
+  workerRoles: setting({
+    env: 'PROOFLINE_WORKER_ROLES',
+    fallback: 'seal',
+    schema: list.pipe(z.array(choice(['seal', 'window-post', 'winning-post'])).min(1)),
+    help: 'What it proves for the miner, comma-separated: seal, window-post, winning-post.',
+  }),
+  workerParallel: setting({
+    env: 'PROOFLINE_WORKER_PARALLEL',
+    fallback: '2',
+    schema: count(1, 1000),
+    help: 'Tasks of each kind that the miner may have here at once.',
+  }),
+  lotusSecretFile: setting({
+    env: 'PROOFLINE_LOTUS_SECRET_FILE',
+    fallback: '',
+    schema: path,
+    help: "File of the secret that signs a Lotus or Curio node's tokens: those are let in, too.",
+  }),
   logLevel: setting({
     env: 'PROOFLINE_LOG_LEVEL',
     fallback: 'info',
@@ -172,6 +207,8 @@ export type Config = {
 } & {
   /** What commands with --server present to the service. */
   readonly token: string | undefined;
+  /** Lotus's own variable, which `proofline worker` also obeys. */
+  readonly minerApiInfo: string | undefined;
   /** https://no-color.org */
   readonly noColor: boolean;
   /** OTLP export was asked for by OpenTelemetry's own variables. */
@@ -223,6 +260,7 @@ export function loadConfig(flags: Flags = {}, environment: Environment = process
   return Object.freeze({
     ...values,
     token: environment.PROOFLINE_TOKEN || undefined,
+    minerApiInfo: environment.MINER_API_INFO || undefined,
     noColor: (environment.NO_COLOR ?? '') !== '',
     telemetryExport: wantsExport(environment),
   }) as Config;
@@ -233,8 +271,9 @@ export function showConfig(flags: Flags = {}, environment: Environment = process
   loadConfig(flags, environment);
   const { file, settings } = resolve(flags, environment);
   const shown = settings.map(({ setting: name, text, origin }): ShownSetting => {
-    const { env } = SETTINGS[name];
-    return { name: fileKey(env), env, value: text, origin };
+    const { env, secret } = SETTINGS[name] as Setting<z.ZodType<unknown, string>>;
+    const value = secret === true && text !== '' ? '(set)' : text;
+    return { name: fileKey(env), env, value, origin };
   });
   return { file, settings: shown };
 }
