@@ -16,6 +16,9 @@ const CID_PREFIXES = {
   replica: [1, 0x82, 0xe2, 0x03, 0x81, 0xe8, 0x02, 0x20],
 } as const;
 
+/** Both kinds begin with `bag`, which hex does not; a CID of data is as long as hex. */
+const IS_CID = /^bag/;
+
 /**
  * A commitment as hex of its 32 bytes, or as a CID, plain or as Lotus's JSON has it (`{"/": CID}`).
  * @throws ERR_FORMAT that names `subject`
@@ -27,10 +30,7 @@ export function parseCommitment(
 ): bigint {
   const text = typeof value === 'object' && value !== null && '/' in value ? value['/'] : value;
   if (typeof text !== 'string') throw formatError(subject, 'hex or a CID', `a ${typeof text}`);
-  const bytes =
-    text.startsWith('ba') && text.length !== 64
-      ? parseCid(subject, text, of)
-      : hex32(subject, text);
+  const bytes = IS_CID.test(text) ? parseCid(subject, text, of) : hex32(subject, text);
   const number = readBigIntLE(bytes);
   if (number === 0n || number >= r) {
     throw formatError(subject, 'a commitment: not zero and below r', 'another number');
