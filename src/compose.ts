@@ -7,14 +7,20 @@ import type { Config } from './config.ts';
 import { nowMicros } from './core/units.ts';
 import { HostClient } from './host/client.ts';
 import { PayloadFolder } from './jobs/payloads.ts';
-import { Jobs } from './jobs/service.ts';
+import { Jobs, type StoredKey } from './jobs/service.ts';
 import { SqliteJobStore } from './jobs/sqlite-store.ts';
 import { unsettledJobs } from './jobs/unsettled.ts';
+import { WorkerCallStore } from './jobs/worker-calls.ts';
 import { KeyStore } from './keys/store.ts';
+import type { KeyInfo } from './keys/stored-key.ts';
 import { Pipeline } from './pipeline/pipeline.ts';
 import { createApp } from './rpc/app.ts';
+import { errorDescriber } from './rpc/errors.ts';
+import { admission } from './rpc/guard.ts';
+import { Lotus, readLotusSettings } from './rpc/lotus/lotus.ts';
 import { TokenStore } from './rpc/tokens.ts';
 import { listen, openTransport } from './rpc/transport.ts';
+import { acceptWebSockets } from './rpc/upgrade.ts';
 import { EventStream } from './telemetry/events.ts';
 import { createLog, logJobs } from './telemetry/log.ts';
 import { startTracing } from './telemetry/otel.ts';
@@ -39,7 +45,9 @@ export async function openEngine(config: Config): Promise<Engine> {
 export async function startServer(config: Config): Promise<RunningServer> {
   const tokens = openTokens(config);
   const transport = await openTransport(config, tokens);
+  const lotusSettings = await readLotusSettings(config);
   const store = new SqliteJobStore(join(config.dataDir, 'jobs.db'));
+  const calls = new WorkerCallStore(join(config.dataDir, 'jobs.db'));
   const log = createLog(config.logLevel, process.stderr);
   const events = new EventStream();
   const endTracing = await trace(config, events);
@@ -53,7 +61,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const payloads = new PayloadFolder({
     folder: join(config.dataDir, 'payloads'),
     bytesMax: config.payloadsLimitBytes,
-    inUse: (sha256) => store.needsPayload(sha256),
+    inUse: (sha256) => store.needsPayload(sha256) || calls.needsPayload(sha256),
   });
   const jobs = new Jobs({
     ...config,
@@ -62,36 +70,44 @@ export async function startServer(config: Config): Promise<RunningServer> {
     payloads,
     events,
     warn: (error, jobId) => log.warn({ job_id: jobId, code: error.code }, error.message),
-    findKey: async (nameOrDigest) => {
-      const { path, digest, points } = await keys.resolve(nameOrDigest);
-      return { path, digest, checked: points !== 'not checked' };
-    },
+    findKey: async (nameOrDigest) => storedKey(await keys.resolve(nameOrDigest)),
+    findKeyFor: async (kind, size) => storedKey(await keys.resolveFor(kind, size)),
   });
   const shutdown = new AbortController();
+  const onInternalError = (error: unknown, reference: string): void =>
+    log.error({ err: error, reference }, 'internal error');
+  const allowedHosts = [...config.allowedHosts, ...hostOf(config.workerUrl)];
+  const lotus = new Lotus(lotusSettings, {
+    ...{ jobs, payloads, calls, tokens, log },
+    admits: admission(allowedHosts, config.corsOrigins),
+    describeError: errorDescriber(onInternalError),
+  });
   const app = createApp(
     { jobs, payloads, keys, events },
     {
       ...config,
-      version,
-      tokens,
+      ...{ version, tokens, allowedHosts, lotus, onInternalError },
       logLevel: log,
       shutdown: shutdown.signal,
-      onInternalError: (error, reference) => log.error({ err: error, reference }, 'internal error'),
     },
   );
   const server = transport.createServer(app.fetch);
+  acceptWebSockets(server, lotus);
   try {
     const url = await listen(server, config.listen, transport.scheme);
     await pipeline.probe();
     jobs.recover();
+    lotus.start(url);
     return {
       url,
       async stop() {
         shutdown.abort();
         server.close();
         await jobs.close(config.drainMs);
+        await lotus.stop();
         server.closeAllConnections();
         await pipeline.close();
+        calls.close();
         store.close();
         await endTracing();
       },
@@ -99,10 +115,20 @@ export async function startServer(config: Config): Promise<RunningServer> {
   } catch (thrown) {
     server.close();
     await pipeline.close();
+    calls.close();
     store.close();
     await endTracing();
     throw thrown;
   }
+}
+
+function storedKey({ path, digest, points }: KeyInfo): StoredKey {
+  return { path, digest, checked: points !== 'not checked' };
+}
+
+/** The name in a URL; none for the empty text. */
+function hostOf(url: string): string[] {
+  return url === '' ? [] : [new URL(url).hostname];
 }
 
 function createKeyStore({ dataDir }: Config, pipeline: Pipeline): KeyStore {

@@ -15,6 +15,7 @@ import { defineTimeline } from './timeline.ts';
 import { defineToken } from './token.ts';
 import { defineVerify } from './verify.ts';
 import type { Wiring } from './wiring.ts';
+import { defineWorker } from './worker.ts';
 
 /** What a command does; answers the exit code. */
 export type Work = (wiring: Wiring, io: Io) => Promise<number>;
@@ -100,6 +101,7 @@ function define(version: string, act: Act, io: Io, refuse: (text: string) => voi
     });
   documentEnvironment(program);
   defineServe(program, act);
+  defineWorker(program, act);
   defineProve(program, act);
   defineVerify(program, act);
   defineSetup(program, act);

@@ -5,7 +5,7 @@ import { document } from './manual.ts';
 import { flagsOf, jsonOption, settingOption } from './options.ts';
 import type { Act } from './program.ts';
 import { EXIT } from './report.ts';
-import type { Wiring } from './wiring.ts';
+import type { RunningServer, Wiring } from './wiring.ts';
 
 type Options = Readonly<Record<string, unknown>> & { readonly json?: true };
 
@@ -58,8 +58,17 @@ async function serve(options: Options, wiring: Wiring, io: Io): Promise<number> 
       ['stop', 'Ctrl-C'],
     ]);
   }
+  return await stopOnInterrupt(server, io, options.json === true);
+}
+
+/** Waits for the interrupt, then for the end of the service. */
+export async function stopOnInterrupt(
+  server: RunningServer,
+  io: Io,
+  quiet: boolean,
+): Promise<number> {
   await aborted(io.interrupt);
-  if (options.json !== true) io.stderr.write('proofline: stopping\n');
+  if (!quiet) io.stderr.write('proofline: stopping\n');
   await server.stop();
   return EXIT.done;
 }

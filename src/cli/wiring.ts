@@ -12,7 +12,7 @@ import type {
   WitnessSource,
 } from '../host/protocol.ts';
 import type { KeyStore } from '../keys/store.ts';
-import type { ProveOutcome, VerifyOutcome } from '../pipeline/pipeline.ts';
+import type { CircomOutcome, VerifyOutcome } from '../pipeline/pipeline.ts';
 import type { TokenStore } from '../rpc/tokens.ts';
 import type { ProverEvent } from '../telemetry/events.ts';
 import type { Timeline } from '../trace/timeline.ts';
@@ -61,7 +61,7 @@ export interface ProveInput {
   readonly backend?: BackendName;
 }
 
-export interface ProveReport extends ProveOutcome {
+export interface ProveReport extends CircomOutcome {
   readonly jobId: string;
   readonly timeline: Timeline;
   readonly timings: Timings;

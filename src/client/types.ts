@@ -93,7 +93,7 @@ export interface Job {
    * Id of a job
    */
   job_id: string;
-  kind: 'circom';
+  kind: 'circom' | 'porep' | 'window-post' | 'winning-post' | 'snap-deals';
   state: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
   /**
    * Share done
@@ -104,9 +104,9 @@ export interface Job {
    */
   eta_seconds?: number;
   /**
-   * Name or SHA-256 of a stored key
+   * As it was asked for
    */
-  key: string;
+  key?: string;
   submitted_at: string;
   started_at?: string;
   ended_at?: string;
@@ -138,7 +138,10 @@ export interface Job {
   error?: Error & {
     [k: string]: unknown;
   };
-  proof?: Proof;
+  /**
+   * In state completed: snarkjs's form, or hex of 192 bytes for each partition
+   */
+  proof?: Proof | string;
   /**
    * Public inputs, decimal
    */
@@ -151,7 +154,7 @@ export interface Job {
   };
 }
 /**
- * In state completed
+ * Groth16 proof in snarkjs's form
  */
 export interface Proof {
   /**
@@ -287,7 +290,7 @@ export interface JobSummary {
    * Id of a job
    */
   job_id: string;
-  kind: 'circom';
+  kind: 'circom' | 'porep' | 'window-post' | 'winning-post' | 'snap-deals';
   state: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
   /**
    * Share done
@@ -298,9 +301,9 @@ export interface JobSummary {
    */
   eta_seconds?: number;
   /**
-   * Name or SHA-256 of a stored key
+   * As it was asked for
    */
-  key: string;
+  key?: string;
   submitted_at: string;
   started_at?: string;
   ended_at?: string;
@@ -349,6 +352,7 @@ export interface Timeline {
       | 'JOB'
       | 'QUEUE'
       | 'SRS_LOAD'
+      | 'VANILLA'
       | 'SYNTH'
       | 'STAGE'
       | 'H2D'
@@ -453,7 +457,7 @@ export interface ServiceStatus {
      * Id of a job
      */
     job_id: string;
-    proof_kind: 'circom';
+    proof_kind: 'circom' | 'porep' | 'window-post' | 'winning-post' | 'snap-deals';
     started_secs_ago: number;
     total_partitions: number;
     partitions_done: number;

@@ -16,7 +16,7 @@ export async function checkConstraints(
 ): Promise<void> {
   await using source = await openFile(r1csPath);
   const circuit = await readR1cs(source);
-  const wires = witness.values.n;
+  const { wires } = witness;
   if (circuit.curve !== witness.curve || circuit.wireCount !== wires) {
     const expected = `a circuit of ${wires} wires over ${witness.curve}`;
     throw formatError(source.name, expected, `${circuit.wireCount} wires over ${circuit.curve}`);

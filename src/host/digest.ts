@@ -31,6 +31,16 @@ export async function digestFile(
   return hash.digest('hex');
 }
 
+/** What was stored under a digest may have been damaged since. @throws ERR_PAYLOAD_CORRUPT */
+export async function checkDigest(
+  path: string,
+  sha256: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const actual = await digestFile(path, signal);
+  if (actual !== sha256) throw new ProverError('ERR_PAYLOAD_CORRUPT', { sha256, actual });
+}
+
 /**
  * Every digest of a file, in one pass.
  * @param ends of the pieces, ascending; what lies after the last one belongs to no piece

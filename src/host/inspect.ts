@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { equalBytes } from '../core/bytes.ts';
 import { formatError } from '../core/errors.ts';
 import { openFile } from '../core/source.ts';
+import { verifyingKeyPath } from '../formats/bellman.ts';
 import { openKey } from '../formats/key-file.ts';
 import type { ProvingKeySource } from '../groth16/types.ts';
 import { digestsOfFile } from './digest.ts';
@@ -36,6 +37,7 @@ export async function inspectKey(keyPath: string, call: Call): Promise<Inspected
     logN: key.logN,
     pointCount: [key.h, key.l, key.a, key.bG1, key.bG2].reduce((sum, { count }) => sum + count, 0),
     ...(insecure !== undefined && { insecure }),
+    ...(metadata?.circuit !== undefined && { circuit: metadata.circuit }),
   };
 }
 
@@ -60,8 +62,8 @@ export async function checkKey(params: CheckKeyParams, keys: LoadedKeys, call: C
  * A `.vk` beside parameters, as in Filecoin's cache, is the head of their file. @throws ERR_FORMAT
  */
 async function compareVerifyingKey(keyPath: string, { h }: ProvingKeySource): Promise<void> {
-  const vkPath = keyPath.replace(/\.params$/, '.vk');
-  const beside = vkPath === keyPath ? undefined : await stat(vkPath).catch(() => undefined);
+  const vkPath = verifyingKeyPath(keyPath);
+  const beside = await stat(vkPath).catch(() => undefined);
   if (beside?.isFile() !== true) return;
   await using vk = await openFile(vkPath);
   await using parameters = await openFile(keyPath);

@@ -12,6 +12,8 @@ const KeyMetadata = z.object({
   /** Why the key must not be used in production. */
   insecure: z.string(),
   origin: z.string(),
+  /** What the key proves, as keys are labelled with it. */
+  circuit: z.string().optional(),
 });
 export type KeyMetadata = z.infer<typeof KeyMetadata>;
 

@@ -17,6 +17,8 @@ export interface KeyRequest {
 }
 
 export interface ResidentKey {
+  /** SHA-256 of the key file, hex. */
+  readonly digest: string;
   readonly source: ProvingKeySource;
   readonly loaded: LoadedKey;
 }
@@ -48,7 +50,7 @@ export class LoadedKeys {
     const { key: source } = await openKey(request.keyPath);
     const loaded = await device.load(source, { residency: 'mapped', checkPoints }, run);
     this.#checkedDigests.add(request.keyDigest);
-    const key = { source, loaded };
+    const key = { digest: request.keyDigest, source, loaded };
     this.#keys.set(id, key);
     await this.#evict();
     return key;

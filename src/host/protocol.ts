@@ -1,4 +1,6 @@
 import type { BackendName, BackendProbe } from '../backend/backend.ts';
+import type { CircuitKind } from '../circuits/filecoin/circuits.ts';
+import type { SectorSize } from '../circuits/filecoin/sector-size.ts';
 import type { ErrorRecord } from '../core/errors.ts';
 import type { SnarkjsProof, SnarkjsVerificationKey } from '../formats/snarkjs-json.ts';
 import type { CurveName } from '../math/curve.ts';
@@ -13,6 +15,8 @@ import type { KeyPiece } from './key-pieces.ts';
 export interface HostOperations {
   probe: { params: Record<string, never>; result: readonly ProbedBackend[] };
   prove: { params: ProveParams; result: ProveResult };
+  provePartition: { params: PartitionParams; result: PartitionResult };
+  statement: { params: { readonly statement: StoredFile }; result: StatementFacts };
   verify: { params: VerifyParams; result: VerifyResult };
   setup: { params: SetupParams; result: SetupResult };
   vkey: { params: { readonly keyPath: string }; result: SnarkjsVerificationKey };
@@ -34,7 +38,31 @@ export type WitnessSource =
   | { readonly path: string; readonly sha256?: string }
   | { readonly wasmPath: string; readonly inputPath: string };
 
-export interface ProveParams {
+/** @property sha256 of the file, where it was stored under one */
+export interface StoredFile {
+  readonly path: string;
+  readonly sha256?: string;
+}
+
+/** One partition of what a statement says, by its vanilla proofs. */
+export interface PartitionSource {
+  readonly statement: StoredFile;
+  readonly vanilla: readonly StoredFile[];
+  readonly partition: number;
+}
+
+export interface StatementFacts {
+  readonly kind: CircuitKind;
+  readonly sectorSize: SectorSize;
+  /** Name of the proof type, as the chain registers it. */
+  readonly registeredProof: string;
+  readonly partitions: number;
+  /** The chain takes its proofs aggregated only (PoRep that is not interactive). */
+  readonly aggregates: boolean;
+}
+
+/** By whom, and with which key, a proof is made. */
+export interface ProverChoice {
   readonly jobId: string;
   readonly backend: BackendName;
   readonly device: string;
@@ -44,16 +72,22 @@ export interface ProveParams {
   readonly keyDigest?: string;
   /** The key's points were checked before; else they are at its first load. */
   readonly keyChecked?: boolean;
-  readonly witness: WitnessSource;
   /** Fail rather than take another backend's proof. */
   readonly strict?: boolean;
+}
+
+export interface PartitionParams extends ProverChoice {
+  readonly source: PartitionSource;
+}
+
+export interface ProveParams extends ProverChoice {
+  readonly witness: WitnessSource;
   /** Constraints to check before proving, so that the first row that does not hold can be named. */
   readonly r1csPath?: string;
 }
 
-export interface ProveResult {
-  readonly proof: SnarkjsProof;
-  readonly public: readonly string[];
+/** How a proof came about. */
+export interface ProofOrigin {
   readonly keyDigest: string;
   readonly backend: BackendName;
   readonly device: string;
@@ -61,6 +95,16 @@ export interface ProveResult {
   readonly attempts: number;
   readonly fallbackReason?: string;
   readonly verified: true;
+}
+
+export interface ProveResult extends ProofOrigin {
+  readonly proof: SnarkjsProof;
+  readonly public: readonly string[];
+}
+
+export interface PartitionResult extends ProofOrigin {
+  /** 192 bytes as Filecoin writes them, hex. */
+  readonly proof: string;
 }
 
 export interface VerifyParams {
@@ -76,8 +120,15 @@ export interface VerifyResult {
   readonly reason?: string;
 }
 
+/** One of Filecoin's circuits. */
+export interface FilecoinCircuit {
+  readonly kind: CircuitKind;
+  readonly sectorSize: SectorSize;
+}
+
 export interface SetupParams {
-  readonly r1csPath: string;
+  /** An `.r1cs` file, or a circuit of Filecoin, whose key is in bellman's format. */
+  readonly circuit: { readonly r1csPath: string } | FilecoinCircuit;
   readonly format: 'zkey' | 'bellman';
   readonly outPath: string;
   /** Text from which the toxic waste is derived, for reproducible development keys. */
@@ -90,6 +141,8 @@ export interface SetupResult {
   readonly bytes: number;
   readonly constraints: number;
   readonly insecure: string;
+  /** The `.vk` file beside the parameters of a circuit of Filecoin. */
+  readonly verifyingKeyPath?: string;
 }
 
 export interface BenchProveParams {

@@ -1,18 +1,28 @@
-import type { BackendName, BackendStage, PartitionInput, Run } from '../backend/backend.ts';
-import { equalBytes } from '../core/bytes.ts';
+import type { BackendName, BackendStage, Run } from '../backend/backend.ts';
+import { equalBytes, toHex } from '../core/bytes.ts';
 import { ProverError } from '../core/errors.ts';
 import { type Micros, nowMicros } from '../core/units.ts';
+import { writeProof } from '../formats/bellman.ts';
 import { writePublicInputs, writeSnarkjsProof } from '../formats/snarkjs-json.ts';
 import { drawBlinding } from '../groth16/blinding.ts';
 import type { Blinding, Proof } from '../groth16/types.ts';
 import { verify } from '../groth16/verify.ts';
 import type { Stage } from '../telemetry/events.ts';
+import type { Assignment } from './assignment.ts';
 import { checkConstraints } from './constraints.ts';
 import { digestFile } from './digest.ts';
 import type { LoadedKeys, ResidentKey } from './loaded-keys.ts';
-import type { ProveParams, ProveResult } from './protocol.ts';
+import { Partition, Programs } from './partition.ts';
+import type {
+  PartitionParams,
+  PartitionResult,
+  ProofOrigin,
+  ProveParams,
+  ProveResult,
+  ProverChoice,
+} from './protocol.ts';
 import type { Call } from './server.ts';
-import { openWitness, type Witness } from './witness.ts';
+import { openWitness } from './witness.ts';
 
 /**
  * Share of a prove call's progress at which its parts begin; the rest is the multi-scalar
@@ -26,75 +36,120 @@ interface Attempt {
   readonly reason: string;
 }
 
-/**
- * Proves and verifies. A proof that does not verify is computed again on another backend with the
- * same (r, s): equal bytes mean that the witness does not satisfy the circuit, other bytes mean a
- * faulty backend.
- */
-export async function prove(
-  params: ProveParams,
-  keys: LoadedKeys,
-  call: Call,
-): Promise<ProveResult> {
-  const stages = new Stages(call, `${params.backend}:${params.device}`);
-  const { key, keyDigest } = await stages.span('SRS_LOAD', async () => {
-    const digest = params.keyDigest ?? (await digestFile(params.keyPath, call.signal));
-    const run = stages.run(PROGRESS.load, PROGRESS.compute);
-    return { keyDigest: digest, key: await keys.load({ ...params, keyDigest: digest }, run) };
-  });
-  await using witness = await stages.span('SYNTH', () =>
-    openWitness(params.witness, key.source, call.signal),
-  );
-  if (params.r1csPath !== undefined) await checkConstraints(params.r1csPath, witness, call.signal);
+interface Proven {
+  readonly proof: Proof;
+  readonly origin: ProofOrigin;
+}
 
-  const curve = key.source.curve;
-  const blinding = drawBlinding(curve);
-  const first = await attempt(key, witness, blinding, stages);
-  const done = (result: Attempt, backend: BackendName, fallbackReason?: string): ProveResult => ({
-    proof: writeSnarkjsProof(result.proof),
-    public: writePublicInputs(witness.publicInputs),
-    keyDigest,
-    backend,
-    device: params.device,
-    attempts: fallbackReason === undefined ? 1 : 2,
-    ...(fallbackReason === undefined ? {} : { fallbackReason }),
-    verified: true,
-  });
-  if (first.valid) return done(first, params.backend);
+/** Makes proofs that verify, and nothing else. */
+export class Prover {
+  readonly #keys: LoadedKeys;
+  readonly #programs = new Programs();
 
-  const other = await keys.registry.otherThan(params.backend);
-  const second = await stages.span('RECHECK', async () => {
-    const recheck = stages.on(`${other}:0`);
-    const otherKey = await keys.load(
-      { ...params, keyDigest, backend: other, device: '0' },
-      recheck.run(PROGRESS.load, PROGRESS.compute),
+  constructor(keys: LoadedKeys) {
+    this.#keys = keys;
+  }
+
+  async prove(params: ProveParams, call: Call): Promise<ProveResult> {
+    const stages = new Stages(call, deviceOf(params), 0);
+    const key = await this.#load(params, stages);
+    await using witness = await stages.span('SYNTH', () =>
+      openWitness(params.witness, key.source, call.signal),
     );
-    return attempt(otherKey, witness, blinding, recheck);
-  });
-  const fault = `${params.backend}: ${first.reason}`;
-  if (second.valid && params.strict === true) {
-    throw new ProverError('ERR_BACKEND_FAULT', {
-      backend: params.backend,
-      detail: `${other} proves it; strict takes no other backend's proof`,
+    if (params.r1csPath !== undefined) {
+      await checkConstraints(params.r1csPath, witness, call.signal);
+    }
+    const { proof, origin } = await this.#make(params, key, witness, stages);
+    return {
+      proof: writeSnarkjsProof(proof),
+      public: writePublicInputs(witness.publicInputs),
+      ...origin,
+    };
+  }
+
+  async provePartition(params: PartitionParams, call: Call): Promise<PartitionResult> {
+    const stages = new Stages(call, deviceOf(params), params.source.partition);
+    const partition = await stages.span('VANILLA', () =>
+      Partition.read(params.source, call.signal),
+    );
+    const key = await this.#load(params, stages);
+    await using assignment = await stages.span('SYNTH', () =>
+      partition.assignment(key.source, this.#programs, call.signal),
+    );
+    const { proof, origin } = await this.#make(params, key, assignment, stages);
+    return { proof: toHex(writeProof(proof)), ...origin };
+  }
+
+  #load(params: ProverChoice, stages: Stages): Promise<ResidentKey> {
+    return stages.span('SRS_LOAD', async () => {
+      const keyDigest = params.keyDigest ?? (await digestFile(params.keyPath, stages.signal));
+      const run = stages.run(PROGRESS.load, PROGRESS.compute);
+      return this.#keys.load({ ...params, keyDigest }, run);
     });
   }
-  if (second.valid) return done(second, other, fault);
-  if (sameProof(first.proof, second.proof)) {
-    throw new ProverError('ERR_WITNESS_UNSATISFIED', { detail: `checked on ${other}` });
+
+  /**
+   * A proof that does not verify is computed again on another backend with the same (r, s): equal
+   * bytes mean that the witness does not satisfy the circuit, other bytes mean a faulty backend.
+   */
+  async #make(
+    params: ProverChoice,
+    key: ResidentKey,
+    assignment: Assignment,
+    stages: Stages,
+  ): Promise<Proven> {
+    const blinding = drawBlinding(key.source.curve);
+    const first = await attempt(key, assignment, blinding, stages);
+    const done = ({ proof }: Attempt, backend: BackendName, fallbackReason?: string): Proven => ({
+      proof,
+      origin: {
+        keyDigest: key.digest,
+        backend,
+        device: params.device,
+        attempts: fallbackReason === undefined ? 1 : 2,
+        ...(fallbackReason !== undefined && { fallbackReason }),
+        verified: true,
+      },
+    });
+    if (first.valid) return done(first, params.backend);
+
+    const other = await this.#keys.registry.otherThan(params.backend);
+    const second = await stages.span('RECHECK', async () => {
+      const recheck = stages.on(`${other}:0`);
+      const otherKey = await this.#keys.load(
+        { ...params, keyDigest: key.digest, backend: other, device: '0' },
+        recheck.run(PROGRESS.load, PROGRESS.compute),
+      );
+      return attempt(otherKey, assignment, blinding, recheck);
+    });
+    const fault = `${params.backend}: ${first.reason}`;
+    if (second.valid && params.strict === true) {
+      throw new ProverError('ERR_BACKEND_FAULT', {
+        backend: params.backend,
+        detail: `${other} proves it; strict takes no other backend's proof`,
+      });
+    }
+    if (second.valid) return done(second, other, fault);
+    if (sameProof(first.proof, second.proof)) {
+      throw new ProverError('ERR_WITNESS_UNSATISFIED', { detail: `checked on ${other}` });
+    }
+    throw new ProverError('ERR_BACKEND_FAULT', {
+      backend: params.backend,
+      detail: `${other} computes another proof, which does not verify either`,
+    });
   }
-  throw new ProverError('ERR_BACKEND_FAULT', {
-    backend: params.backend,
-    detail: `${other} computes another proof, which does not verify either`,
-  });
+}
+
+function deviceOf({ backend, device }: ProverChoice): string {
+  return `${backend}:${device}`;
 }
 
 async function attempt(
   key: ResidentKey,
-  witness: Witness,
+  { input, publicInputs }: Assignment,
   blinding: Blinding,
   stages: Stages,
 ): Promise<Attempt> {
-  const input: PartitionInput = { kind: 'witness', witness: witness.values };
   const run = stages.run(PROGRESS.compute, PROGRESS.verify);
   const staged = await stages.span('STAGE', () => key.loaded.stage(input, run));
   stages.mark('GPU_QUEUE');
@@ -102,7 +157,7 @@ async function attempt(
   const computed = await stages.span('GPU', () => key.loaded.compute(staged, blinding, run));
   const proof = await stages.span('FINISH', () => key.loaded.finish(computed, run));
   return stages.span('VERIFY', async () => {
-    const verdict = await verify(key.source.verifyingKey, witness.publicInputs, proof, run.signal);
+    const verdict = await verify(key.source.verifyingKey, publicInputs, proof, run.signal);
     return { proof, valid: verdict.valid, reason: verdict.valid ? '' : verdict.reason };
   });
 }
@@ -115,14 +170,20 @@ function sameProof(x: Proof, y: Proof): boolean {
 class Stages {
   readonly #call: Call;
   readonly #device: string;
+  readonly #partition: number;
 
-  constructor(call: Call, device: string) {
+  constructor(call: Call, device: string, partition: number) {
     this.#call = call;
     this.#device = device;
+    this.#partition = partition;
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.signal;
   }
 
   on(device: string): Stages {
-    return new Stages(this.#call, device);
+    return new Stages(this.#call, device, this.#partition);
   }
 
   mark(event: 'GPU_QUEUE' | 'GPU_PICKUP'): void {
@@ -168,7 +229,7 @@ class Stages {
       event,
       device: this.#device,
       worker: 0,
-      partition: 0,
+      partition: this.#partition,
       ...(attributes === undefined ? {} : { attributes }),
     });
   }

@@ -4,8 +4,9 @@ import { benchProve } from './bench.ts';
 import { benchParts } from './bench-parts.ts';
 import { checkKey, digestKey, inspectKey } from './inspect.ts';
 import { LoadedKeys } from './loaded-keys.ts';
+import { statementFacts } from './partition.ts';
 import type { FromHost, HostEvent, HostOperations, Operation, ToHost } from './protocol.ts';
-import { prove } from './prove.ts';
+import { Prover } from './prove.ts';
 import { setup } from './setup.ts';
 import { verificationKeyOf, verify } from './verify.ts';
 
@@ -31,10 +32,13 @@ export class HostServer {
 
   constructor(backends: BackendRegistry, send: (message: FromHost) => void) {
     const keys = new LoadedKeys(backends);
+    const prover = new Prover(keys);
     this.#send = send;
     this.#handlers = {
       probe: () => backends.probeAll(),
-      prove: (params, call) => prove(params, keys, call),
+      prove: (params, call) => prover.prove(params, call),
+      provePartition: (params, call) => prover.provePartition(params, call),
+      statement: ({ statement }, call) => statementFacts(statement, call.signal),
       verify: (params, call) => verify(params, call.signal),
       setup: (params, call) => setup(params, call),
       vkey: ({ keyPath }) => verificationKeyOf(keyPath),

@@ -2,55 +2,75 @@ import { randomUUID } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { nativeMultiples } from '../../backends/cpu/multiples.ts';
+import { programOf } from '../circuits/filecoin/circuits.ts';
+import { sectorConfig } from '../circuits/filecoin/sector-size.ts';
 import { ProverError } from '../core/errors.ts';
 import { openFile } from '../core/source.ts';
-import { writeParameters } from '../formats/bellman.ts';
+import { verifyingKeyPath, writeParameters, writeVerifyingKey } from '../formats/bellman.ts';
 import { readR1cs } from '../formats/r1cs.ts';
 import { writeZkey } from '../formats/zkey.ts';
 import { type KeyContent, setup as setUpKey } from '../groth16/setup.ts';
 import { drawToxicWaste, toxicWasteFromSeed } from '../groth16/toxic-waste.ts';
+import type { ConstraintSystemSource } from '../r1cs/constraint-system.ts';
+import { readProgram } from '../r1cs/program.ts';
+import { systemOf } from '../r1cs/program-system.ts';
 import { digestFile } from './digest.ts';
 import { DEVELOPMENT_KEY, writeKeyMetadata } from './key-metadata.ts';
-import type { SetupParams, SetupResult } from './protocol.ts';
+import type { FilecoinCircuit, SetupParams, SetupResult } from './protocol.ts';
 import type { Call } from './server.ts';
 
 /**
- * Makes a development key from a circuit. The file appears whole or not at all. @throws ERR_FORMAT,
- * ERR_FILE
+ * Makes a development key from a circuit. Each file appears whole or not at all.
+ * @throws ERR_FORMAT, ERR_FILE
  */
 export async function setup(params: SetupParams, call: Call): Promise<SetupResult> {
-  await using source = await openFile(params.r1csPath);
-  const circuit = await readR1cs(source);
-  if (params.format === 'bellman' && circuit.curve !== 'bls12-381') {
-    throw new ProverError('ERR_PARAMS', {
-      subject: 'format',
-      expected: `zkey for a circuit over ${circuit.curve}`,
-      actual: 'bellman, which is for BLS12-381',
-    });
+  const { circuit, outPath } = params;
+  if ('r1csPath' in circuit) {
+    await using source = await openFile(circuit.r1csPath);
+    return await makeKey(await readR1cs(source), params, call, { origin: source.name });
   }
-  const waste =
-    params.seed === undefined
-      ? drawToxicWaste(circuit.curve)
-      : toxicWasteFromSeed(circuit.curve, params.seed);
+  const { kind, sectorSize } = circuit;
+  const system = systemOf(readProgram(programOf(kind, sectorConfig(sectorSize))));
+  const name = circuitName(circuit);
+  const made = await makeKey(system, params, call, { origin: name, circuit: name });
+  return { ...made, verifyingKeyPath: verifyingKeyPath(outPath) };
+}
+
+/** As keys are labelled with it. */
+export function circuitName({ kind, sectorSize }: FilecoinCircuit): string {
+  return `${kind} ${sectorSize}`;
+}
+
+async function makeKey(
+  system: ConstraintSystemSource,
+  { format, outPath, seed }: SetupParams,
+  call: Call,
+  { origin, circuit }: { readonly origin: string; readonly circuit?: string },
+): Promise<SetupResult> {
+  const { curve } = system;
+  if (format === 'bellman' && curve !== 'bls12-381') {
+    const expected = `zkey for a circuit over ${curve}`;
+    const actual = 'bellman, which is for BLS12-381';
+    throw new ProverError('ERR_PARAMS', { subject: 'format', expected, actual });
+  }
+  const waste = seed === undefined ? drawToxicWaste(curve) : toxicWasteFromSeed(curve, seed);
   const multiplesOf = nativeMultiples(availableParallelism());
-  const content = await setUpKey(circuit, {
-    format: params.format,
-    waste,
-    signal: call.signal,
+  const content = await setUpKey(system, {
+    ...{ format, waste, signal: call.signal },
     ...(multiplesOf === undefined ? {} : { multiplesOf }),
-    progress: (done, total) => call.progress(done / total),
+    progress: (share) => call.progress(share),
   });
-  const bytes = await writeWhole(params.outPath, encode(content));
-  const digest = await digestFile(params.outPath, call.signal);
-  const origin = `proofline setup of ${source.name}`;
-  await writeKeyMetadata(params.outPath, { digest, insecure: DEVELOPMENT_KEY, origin });
-  return {
-    path: params.outPath,
-    digest,
-    bytes,
-    constraints: circuit.constraintCount,
-    insecure: DEVELOPMENT_KEY,
-  };
+  const bytes = await writeWhole(outPath, encode(content));
+  if (circuit !== undefined) {
+    await writeWhole(verifyingKeyPath(outPath), writeVerifyingKey(content));
+  }
+  const digest = await digestFile(outPath, call.signal);
+  await writeKeyMetadata(outPath, {
+    ...{ digest, insecure: DEVELOPMENT_KEY, origin: `proofline setup of ${origin}` },
+    ...(circuit !== undefined && { circuit }),
+  });
+  const constraints = system.constraintCount;
+  return { path: outPath, digest, bytes, constraints, insecure: DEVELOPMENT_KEY };
 }
 
 function encode(content: KeyContent): AsyncIterable<Uint8Array> {

@@ -1,6 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { ScalarVector } from '../backend/backend.ts';
 import { formatError, ProverError } from '../core/errors.ts';
 import { JsonError, type JsonLimits, parseJson } from '../core/json.ts';
 import { type ByteSource, fromBytes, openFile } from '../core/source.ts';
@@ -8,7 +7,8 @@ import { MIB } from '../core/units.ts';
 import { checkCanonical, readWtns } from '../formats/wtns.ts';
 import type { ProvingKeySource } from '../groth16/types.ts';
 import type { CurveName, FrCanonicalLE } from '../math/curve.ts';
-import { digestFile } from './digest.ts';
+import type { Assignment } from './assignment.ts';
+import { checkDigest } from './digest.ts';
 import type { WitnessSource } from './protocol.ts';
 
 const INPUT_BYTES_MAX = 64 * MIB;
@@ -16,15 +16,13 @@ const INPUT_BYTES_MAX = 64 * MIB;
 const INPUT_LIMITS: JsonLimits = { levels: 16, values: 1_000_000, names: 100_000 };
 const WASM_BYTES_MAX = 512 * MIB;
 
-/** A checked assignment: as many values as the key has wires, each below r, the first of them 1. */
-export interface Witness extends AsyncDisposable {
+/** The values of a circom circuit's wires, the first of them 1. */
+export interface Witness extends Assignment {
   readonly curve: CurveName;
   readonly source: ByteSource;
   /** Where the values begin in `source`. */
   readonly offset: number;
-  readonly values: ScalarVector;
-  /** Wires 1 to nPublic. */
-  readonly publicInputs: readonly FrCanonicalLE[];
+  readonly wires: number;
 }
 
 export async function openWitness(
@@ -54,13 +52,17 @@ export async function openWitness(
       curve: key.curve,
       source,
       offset: wtns.offset,
-      values:
-        'path' in from
-          ? {
-              n: wires,
-              slice: { path: from.path, offset: wtns.offset, length: 32 * wires },
-            }
-          : { n: wires, bytes: await source.read(wtns.offset, 32 * wires) },
+      wires,
+      input: {
+        kind: 'witness',
+        witness:
+          'path' in from
+            ? {
+                n: wires,
+                slice: { path: from.path, offset: wtns.offset, length: 32 * wires },
+              }
+            : { n: wires, bytes: await source.read(wtns.offset, 32 * wires) },
+      },
       publicInputs: Array.from(
         { length: key.inputCount - 1 },
         (_, i) => inputs.subarray(32 * i, 32 * (i + 1)) as FrCanonicalLE,
@@ -71,12 +73,6 @@ export async function openWitness(
     await source[Symbol.asyncDispose]();
     throw thrown;
   }
-}
-
-/** What was stored under a digest may have been damaged since. @throws ERR_PAYLOAD_CORRUPT */
-async function checkDigest(path: string, sha256: string, signal: AbortSignal): Promise<void> {
-  const actual = await digestFile(path, signal);
-  if (actual !== sha256) throw new ProverError('ERR_PAYLOAD_CORRUPT', { sha256, actual });
 }
 
 /** Runs the circuit's own witness generator. @returns the bytes of a `.wtns` file */

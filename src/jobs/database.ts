@@ -28,6 +28,26 @@ const MIGRATIONS: readonly string[] = [
    ) STRICT;
    CREATE INDEX jobs_by_state ON jobs (state, sequence);
    CREATE INDEX jobs_by_payload ON jobs (payload, state);`,
+  `CREATE TABLE worker_calls (
+     id TEXT PRIMARY KEY,
+     miner INTEGER NOT NULL,
+     sector INTEGER NOT NULL,
+     return_method TEXT NOT NULL,
+     request TEXT NOT NULL,
+     result TEXT
+   ) STRICT;`,
+  `CREATE TABLE job_payloads (
+     sha256 TEXT NOT NULL,
+     sequence INTEGER NOT NULL,
+     PRIMARY KEY (sha256, sequence)
+   ) STRICT, WITHOUT ROWID;
+   INSERT INTO job_payloads SELECT payload, sequence FROM jobs;
+   CREATE INDEX job_payloads_by_job ON job_payloads (sequence);
+   CREATE TRIGGER forget_payloads AFTER DELETE ON jobs BEGIN
+     DELETE FROM job_payloads WHERE sequence = old.sequence;
+   END;
+   DROP INDEX jobs_by_payload;
+   ALTER TABLE jobs DROP COLUMN payload;`,
 ];
 
 /**

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { ErrorRecord } from '../core/errors.ts';
 import type { Micros } from '../core/units.ts';
-import type { BackendChoice, ProveOutcome } from '../pipeline/pipeline.ts';
+import type { BackendChoice, FilecoinKind, ProveOutcome } from '../pipeline/pipeline.ts';
 
 export const JOB_STATES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
 export type JobState = (typeof JOB_STATES)[number];
+
+/** What jobs prove. */
+export const JOB_KINDS = ['circom', 'porep', 'window-post', 'winning-post', 'snap-deals'] as const;
 
 /**
  * Most urgent first. A class starts before those after it; within a class, first come first served.
@@ -12,18 +15,36 @@ export type JobState = (typeof JOB_STATES)[number];
 export const PRIORITIES = ['critical', 'high', 'normal', 'low'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
-/**
- * What a client asks for. `key` and `payload` name what the service already holds, never a path.
- */
-export interface JobRequest {
+/** What a client asks for. Keys and payloads are what the service already holds, never paths. */
+export type JobRequest = CircomRequest | FilecoinRequest;
+
+export interface CircomRequest extends RequestOptions {
   readonly kind: 'circom';
   /** Name or SHA-256 of a stored key. */
   readonly key: string;
   /** SHA-256 of a stored payload: a `.wtns` file. */
   readonly payload: string;
+}
+
+export interface FilecoinRequest extends RequestOptions {
+  readonly kind: FilecoinKind;
+  /** Name or SHA-256 of a stored key. Absent: the stored key of the circuit. */
+  readonly key?: string;
+  /** SHA-256 of a stored payload: a statement file. */
+  readonly statement: string;
+  /**
+   * SHA-256 of stored payloads. PoRep: the output of its first phase. WinningPoSt: one vanilla
+   * proof. WindowPoSt: one a sector, in any order. SnapDeals: one a partition, by number.
+   */
+  readonly vanilla: readonly string[];
+  /** Only this partition. Absent: all of them. */
+  readonly partition?: number;
+}
+
+interface RequestOptions {
   /** Absent: the fastest backend that works here. */
   readonly backend?: BackendChoice;
-  /** Default `normal`. */
+  /** Default: as `PRIORITY_OF` says. */
   readonly priority?: Priority;
   /** When the job fails if it has no result yet. */
   readonly deadline?: Micros;
@@ -31,6 +52,25 @@ export interface JobRequest {
   readonly strict?: boolean;
   /** Requests with the same key and the same content are one job. */
   readonly idempotencyKey?: string;
+}
+
+/** Of a kind of job: a block or a deadline is lost without its proof. */
+const PRIORITY_OF: Readonly<Record<JobRequest['kind'], Priority>> = {
+  'winning-post': 'critical',
+  'window-post': 'high',
+  porep: 'normal',
+  'snap-deals': 'normal',
+  circom: 'normal',
+};
+
+/** 0 is the most urgent. */
+export function rankOf({ kind, priority }: JobRequest): number {
+  return PRIORITIES.indexOf(priority ?? PRIORITY_OF[kind]);
+}
+
+/** SHA-256 of all that a job reads. */
+export function payloadsOf(request: JobRequest): readonly string[] {
+  return request.kind === 'circom' ? [request.payload] : [request.statement, ...request.vanilla];
 }
 
 export interface Job {
@@ -65,7 +105,10 @@ export function isSettled(state: JobState): boolean {
 }
 
 /** What two requests with one idempotency key must agree in. Hex. */
-export function fingerprint({ kind, payload, backend, strict }: JobRequest, key: string): string {
-  const content = [kind, key, payload, backend ?? null, strict ?? false];
-  return createHash('sha256').update(JSON.stringify(content)).digest('hex');
+export function fingerprint(request: JobRequest, key: string): string {
+  const { kind, backend, strict } = request;
+  const partition = request.kind === 'circom' ? undefined : request.partition;
+  const content = [kind, key, payloadsOf(request), partition ?? null, backend ?? null];
+  const text = JSON.stringify([...content, strict ?? false]);
+  return createHash('sha256').update(text).digest('hex');
 }

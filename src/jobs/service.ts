@@ -1,18 +1,28 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ProverError, toErrorRecord, toProverError } from '../core/errors.ts';
+import { formatError, ProverError, toErrorRecord, toProverError } from '../core/errors.ts';
 import { type Micros, nowMicros } from '../core/units.ts';
 import type {
   HostStatus,
   Pipeline,
   ProveOutcome,
-  ProveTask,
+  StatementFacts,
+  StoredFile,
   TaskListener,
+  TaskOptions,
   VerifyInput,
   VerifyOutcome,
 } from '../pipeline/pipeline.ts';
 import type { AttributeValue, EventName, EventStream, ProverEvent } from '../telemetry/events.ts';
-import { fingerprint, isSettled, type Job, type JobRequest, PRIORITIES } from './job.ts';
+import {
+  type FilecoinRequest,
+  fingerprint,
+  isSettled,
+  type Job,
+  type JobRequest,
+  payloadsOf,
+  rankOf,
+} from './job.ts';
 import type { PayloadFolder } from './payloads.ts';
 import type { JobChange, JobQuery, JobStore } from './store.ts';
 import { parseTraceparent } from './traceparent.ts';
@@ -50,7 +60,7 @@ export interface VerifyRequest {
 export interface JobService {
   /**
    * Accepts a job, or finds the one of its idempotency key, and returns at once.
-   * @throws ERR_KEY_UNKNOWN, ERR_PAYLOAD_UNKNOWN, ERR_BACKEND_UNAVAILABLE, ERR_DEADLINE,
+   * @throws ERR_FORMAT for a statement, ERR_KEY_UNKNOWN, ERR_PAYLOAD_UNKNOWN, ERR_BACKEND_UNAVAILABLE, ERR_DEADLINE,
    *   ERR_IDEMPOTENCY, ERR_QUEUE_FULL, ERR_STORAGE, ERR_SHUTTING_DOWN
    */
   submit(request: JobRequest, options?: { readonly traceparent?: string }): Promise<Job>;
@@ -88,6 +98,8 @@ export interface JobsOptions {
   readonly jobsKeptMicros: number;
   /** @throws ERR_KEY_UNKNOWN */
   findKey(nameOrDigest: string): Promise<StoredKey>;
+  /** The key of a circuit of Filecoin. @throws ERR_KEY_UNKNOWN */
+  findKeyFor(kind: string, sectorSize: string): Promise<StoredKey>;
   /** Hears what could not be written; it is tried again. */
   warn(error: ProverError, jobId: string): void;
 }
@@ -123,14 +135,14 @@ export class Jobs implements JobService {
   }
 
   async submit(request: JobRequest, options: { traceparent?: string } = {}): Promise<Job> {
-    const { store, pipeline, payloads, findKey, queueLimit } = this.#options;
-    const key = await findKey(request.key);
+    const { store, pipeline, payloads, queueLimit } = this.#options;
+    const key = await this.#keyOf(request);
     const print = fingerprint(request, key.digest);
     const known = this.#findTwin(request, print);
     if (known !== undefined) return known;
     checkDeadline(request.deadline);
     await pipeline.choose(request.backend);
-    await payloads.use(request.payload);
+    for (const sha256 of payloadsOf(request)) await payloads.use(sha256);
     if (this.#closing) throw new ProverError('ERR_SHUTTING_DOWN', {});
     // Nothing is awaited from here on: two requests with one idempotency key cannot both pass.
     const twin = this.#findTwin(request, print);
@@ -282,21 +294,20 @@ export class Jobs implements JobService {
 
   /** A disk that refuses to note a start delays the job, and does not fail it. */
   async #prove({ id, request, keyDigest }: Job, listener: TaskListener): Promise<ProveOutcome> {
-    const { store, pipeline, payloads, findKey, warn } = this.#options;
+    const { store, findKey, warn } = this.#options;
     const { path, checked } = await findKey(keyDigest);
-    const task: ProveTask = {
+    const task: TaskOptions = {
       jobId: id,
       keyPath: path,
       keyDigest,
       keyChecked: checked,
-      witness: { path: payloads.path(request.payload), sha256: request.payload },
-      rank: PRIORITIES.indexOf(request.priority ?? 'normal'),
+      rank: rankOf(request),
       ...(request.strict === true && { strict: true }),
       ...(request.backend !== undefined && { backend: request.backend }),
     };
     for (;;) {
       try {
-        return await pipeline.prove(task, listener);
+        return await this.#make(request, task, listener);
       } catch (thrown) {
         const error = toProverError(thrown);
         if (error.code !== 'ERR_STORAGE' || listener.signal.aborted) throw error;
@@ -305,6 +316,47 @@ export class Jobs implements JobService {
         await this.#persist(id, () => store.requeue(id));
       }
     }
+  }
+
+  async #make(
+    request: JobRequest,
+    task: TaskOptions,
+    listener: TaskListener,
+  ): Promise<ProveOutcome> {
+    const { pipeline } = this.#options;
+    if (request.kind === 'circom') {
+      return await pipeline.prove({ ...task, witness: this.#stored(request.payload) }, listener);
+    }
+    const facts = await this.#factsOf(request);
+    const statement = this.#stored(request.statement);
+    const vanilla = request.vanilla.map((sha256) => this.#stored(sha256));
+    const { partition } = request;
+    return await pipeline.proveStatement(
+      { ...task, statement, vanilla, facts, ...(partition !== undefined && { partition }) },
+      listener,
+    );
+  }
+
+  #stored(sha256: string): StoredFile {
+    return { path: this.#options.payloads.path(sha256), sha256 };
+  }
+
+  async #keyOf(request: JobRequest): Promise<StoredKey> {
+    const { findKey, findKeyFor } = this.#options;
+    if (request.kind === 'circom') return await findKey(request.key);
+    const { kind, sectorSize } = await this.#factsOf(request);
+    return await (request.key === undefined ? findKeyFor(kind, sectorSize) : findKey(request.key));
+  }
+
+  /** @throws ERR_FORMAT, ERR_PAYLOAD_UNKNOWN */
+  async #factsOf({ kind, statement, partition = 0 }: FilecoinRequest): Promise<StatementFacts> {
+    const { payloads, pipeline } = this.#options;
+    await payloads.use(statement);
+    const facts = await pipeline.statement(this.#stored(statement));
+    if (facts.kind !== kind) throw formatError('statement: kind', kind, facts.kind);
+    if (partition < facts.partitions) return facts;
+    const expected = `below ${facts.partitions}`;
+    throw new ProverError('ERR_PARAMS', { subject: 'partition', expected, actual: partition });
   }
 
   /** What a thrown value means for the job; undefined: nothing, the service shuts down. */

@@ -3,7 +3,7 @@ import { ProverError } from '../core/errors.ts';
 import type { Micros } from '../core/units.ts';
 import type { ProverEvent } from '../telemetry/events.ts';
 import { lockFolder, openDatabase, storageError } from './database.ts';
-import type { Job, JobState } from './job.ts';
+import { type Job, type JobState, payloadsOf } from './job.ts';
 import type { JobChange, JobQuery, JobStore, NewJob } from './store.ts';
 
 /** A row of `jobs`, without its events. */
@@ -48,21 +48,26 @@ export class SqliteJobStore implements JobStore {
 
   insert(job: NewJob, fingerprint: string): Job {
     const { request } = job;
-    this.#write(
-      `INSERT INTO jobs (id, state, request, key, key_digest, payload, idempotency_key,
-         fingerprint, submitted_at, trace_id, parent_span_id)
-       VALUES (?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      job.id,
-      JSON.stringify(request),
-      request.key,
-      job.keyDigest,
-      request.payload,
-      request.idempotencyKey ?? null,
-      fingerprint,
-      job.submittedAt,
-      job.traceId,
-      job.parentSpanId ?? null,
-    );
+    this.#atomically(() => {
+      this.#write(
+        `INSERT INTO jobs (id, state, request, key, key_digest, idempotency_key, fingerprint,
+           submitted_at, trace_id, parent_span_id)
+         VALUES (?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?)`,
+        job.id,
+        JSON.stringify(request),
+        request.key ?? job.keyDigest,
+        job.keyDigest,
+        request.idempotencyKey ?? null,
+        fingerprint,
+        job.submittedAt,
+        job.traceId,
+        job.parentSpanId ?? null,
+      );
+      const { sequence } = this.get(job.id);
+      for (const sha256 of new Set(payloadsOf(request))) {
+        this.#write('INSERT INTO job_payloads VALUES (?, ?)', sha256, sequence);
+      }
+    });
     return this.get(job.id);
   }
 
@@ -148,7 +153,8 @@ export class SqliteJobStore implements JobStore {
   }
 
   needsPayload(sha256: string): boolean {
-    const sql = `SELECT 1 FROM jobs WHERE payload = ? AND ${UNSETTLED} LIMIT 1`;
+    const sql = `SELECT 1 FROM job_payloads JOIN jobs USING (sequence)
+      WHERE sha256 = ? AND ${UNSETTLED} LIMIT 1`;
     return this.#prepare(sql).get(sha256) !== undefined;
   }
 
@@ -182,6 +188,18 @@ export class SqliteJobStore implements JobStore {
       return this.#prepare(sql).run(...values).changes;
     } catch (thrown) {
       throw storageError('write', 'jobs', thrown);
+    }
+  }
+
+  /** @throws ERR_STORAGE, and then nothing has changed */
+  #atomically(work: () => void): void {
+    this.#write('BEGIN IMMEDIATE');
+    try {
+      work();
+      this.#write('COMMIT');
+    } catch (thrown) {
+      this.#database.exec('ROLLBACK');
+      throw thrown;
     }
   }
 

@@ -63,6 +63,18 @@ export class KeyStore implements KeyCatalog {
     throw damaged(key.name, 'the file that was imported', key.damage);
   }
 
+  /**
+   * The key of a circuit of Filecoin: an official one before one that is it by its size.
+   * @throws ERR_KEY_UNKNOWN, ERR_KEY_DAMAGED
+   */
+  async resolveFor(kind: string, sectorSize: string): Promise<KeyInfo> {
+    const circuit = `${kind} ${sectorSize}`;
+    const keys = (await this.list()).filter((key) => key.circuit?.startsWith(circuit));
+    const key = keys.find((each) => each.circuit === circuit) ?? keys[0];
+    if (key === undefined) throw new ProverError('ERR_KEY_UNKNOWN', { key: `for ${circuit}` });
+    return await this.resolve(key.digest);
+  }
+
   /** Like `resolve`, also for a key whose file is damaged. */
   find(nameOrDigest: string): Promise<KeyInfo> {
     return storing('read', async () => {

@@ -9,32 +9,38 @@ import type {
   BenchProveParams,
   BenchProveResult,
   InspectedKey,
+  PartitionResult,
   ProbedBackend,
+  ProofOrigin,
   ProveResult,
   SetupParams,
   SetupResult,
+  StatementFacts,
+  StoredFile,
   VerifyParams,
   VerifyResult,
   WitnessSource,
 } from '../host/protocol.ts';
 import type { ProverEvent } from '../telemetry/events.ts';
+import { type FilecoinOutcome, outcomeOf, partitionsOf, type StatementTask } from './filecoin.ts';
 import { EMPTY, type PipelineEvent, step } from './step.ts';
 
 export type BackendChoice = BackendName;
-export type ProveOutcome = ProveResult;
+export type { FilecoinKind, FilecoinOutcome } from './filecoin.ts';
+export type CircomOutcome = ProveResult;
+export type ProveOutcome = CircomOutcome | FilecoinOutcome;
+export type { StatementFacts, StoredFile } from '../host/protocol.ts';
 export type VerifyOutcome = VerifyResult;
 export type VerifyInput = VerifyParams;
 
 /** Pause before a host that has crashed is started again; it doubles with each crash in a row. */
 const BACK_OFF_MS = { first: 100, max: 30_000 } as const;
 
-export interface ProveTask {
+export interface TaskOptions {
   readonly jobId: string;
   readonly keyPath: string;
   readonly keyDigest?: string;
   readonly keyChecked?: boolean;
-  readonly witness: WitnessSource;
-  readonly r1csPath?: string;
   /** Absent: the fastest that works here. */
   readonly backend?: BackendName;
   /** 0 is the most urgent, and the default. */
@@ -43,10 +49,16 @@ export interface ProveTask {
   readonly strict?: boolean;
 }
 
+/** A circom circuit's proof. */
+export interface ProveTask extends TaskOptions {
+  readonly witness: WitnessSource;
+  readonly r1csPath?: string;
+}
+
 /** What the owner of a task hears, and how it ends the task. */
 export interface TaskListener {
   readonly signal: AbortSignal;
-  /** @throws to give the task up */
+  /** Its first turn has come. @throws to give the task up */
   started(): void;
   /** The host has ended under the task. @returns whether to start it once more */
   crashed(): boolean;
@@ -68,12 +80,17 @@ export interface HostStatus {
   readonly restarts: number;
 }
 
-interface Task {
-  readonly task: ProveTask;
-  readonly listener: TaskListener;
+interface Turn {
   startedAt?: Micros;
   /** Wakes the task once the scheduler has given it its backend. */
   go(): void;
+}
+
+/** What each call of a host says besides its own. */
+interface Choice {
+  readonly backend: BackendName;
+  readonly device: string;
+  readonly threads: number;
 }
 
 /** Obeys the scheduler: one device host a backend, and one for everything that is not proving. */
@@ -82,7 +99,7 @@ export class Pipeline {
   readonly #threads: number;
   readonly #hosts = new Map<BackendName, HostClient>();
   readonly #tools: HostClient;
-  readonly #tasks = new Map<string, Task>();
+  readonly #turns = new Map<string, Turn>();
   readonly #crashesInARow = new Map<BackendName, number>();
   #state = EMPTY;
   #probed: Promise<readonly ProbedBackend[]> | undefined;
@@ -116,16 +133,43 @@ export class Pipeline {
     });
   }
 
-  async prove(task: ProveTask, listener: TaskListener): Promise<ProveOutcome> {
+  async prove(task: ProveTask, listener: TaskListener): Promise<CircomOutcome> {
     const backend = await this.choose(task.backend);
-    try {
-      await this.#turn(task, listener, backend);
+    return await this.#inTurn(task, listener, backend, async () => {
       listener.started();
-      return await this.#run(task, listener, backend);
-    } finally {
-      this.#tasks.delete(task.jobId);
-      this.#apply({ type: 'ended', jobId: task.jobId });
+      return await this.#run(task, listener, backend, (host, choice, options) =>
+        host.call('prove', { ...task, ...choice }, options),
+      );
+    });
+  }
+
+  /** Its partitions one after another, so that more urgent tasks can go between them. */
+  async proveStatement(task: StatementTask, listener: TaskListener): Promise<FilecoinOutcome> {
+    const backend = await this.choose(task.backend);
+    const { statement, vanilla, facts, ...options } = task;
+    const partitions = partitionsOf(task);
+    const results: PartitionResult[] = [];
+    for (const partition of partitions) {
+      const done = results.length;
+      const part: TaskListener = {
+        ...listener,
+        progress: (share) => listener.progress((done + share) / partitions.length),
+      };
+      const result = await this.#inTurn(task, listener, backend, async () => {
+        if (done === 0) listener.started();
+        const source = { statement, vanilla, partition };
+        return await this.#run(task, part, backend, (host, choice, callOptions) =>
+          host.call('provePartition', { ...options, source, ...choice }, callOptions),
+        );
+      });
+      results.push(result);
     }
+    return outcomeOf(facts, partitions, results);
+  }
+
+  /** What a statement file says. @throws ERR_FORMAT */
+  statement(statement: StoredFile): Promise<StatementFacts> {
+    return this.#tools.call('statement', { statement });
   }
 
   verify(params: VerifyParams, signal?: AbortSignal): Promise<VerifyOutcome> {
@@ -164,7 +208,7 @@ export class Pipeline {
     return this.#backends.map(({ name, probe }) => {
       const host = this.#hosts.get(name);
       const jobId = this.#state.running.find((slot) => slot.backend === name)?.jobId;
-      const since = jobId === undefined ? undefined : this.#tasks.get(jobId)?.startedAt;
+      const since = jobId === undefined ? undefined : this.#turns.get(jobId)?.startedAt;
       const device = probe.available ? probe.devices[0] : undefined;
       return {
         backend: name,
@@ -196,37 +240,52 @@ export class Pipeline {
     await Promise.all([this.#tools, ...this.#hosts.values()].map((host) => host.close()));
   }
 
-  /** Resolves when the scheduler starts the task. @throws ERR_CANCELLED while it waits */
-  #turn(task: ProveTask, listener: TaskListener, backend: BackendName): Promise<void> {
-    const { rank = 0 } = task;
-    return new Promise((resolve, reject) => {
-      const cancel = () => reject(new ProverError('ERR_CANCELLED', { jobId: task.jobId }));
-      if (listener.signal.aborted) return cancel();
-      listener.signal.addEventListener('abort', cancel, { once: true });
-      const go = () => {
-        listener.signal.removeEventListener('abort', cancel);
-        resolve();
-      };
-      this.#tasks.set(task.jobId, { task, listener, go });
-      this.#apply({ type: 'submitted', slot: { jobId: task.jobId, backend, rank } });
-    });
+  /** Waits for the scheduler, then works. @throws ERR_CANCELLED while it waits */
+  async #inTurn<T>(
+    { jobId, rank = 0 }: TaskOptions,
+    { signal }: TaskListener,
+    backend: BackendName,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    try {
+      await new Promise<void>((resolve, reject) => {
+        const cancel = () => reject(new ProverError('ERR_CANCELLED', { jobId }));
+        if (signal.aborted) return cancel();
+        signal.addEventListener('abort', cancel, { once: true });
+        const turn: Turn = {
+          go() {
+            signal.removeEventListener('abort', cancel);
+            turn.startedAt = nowMicros();
+            resolve();
+          },
+        };
+        this.#turns.set(jobId, turn);
+        this.#apply({ type: 'submitted', slot: { jobId, backend, rank } });
+      });
+      return await work();
+    } finally {
+      this.#turns.delete(jobId);
+      this.#apply({ type: 'ended', jobId });
+    }
   }
 
-  async #run(task: ProveTask, listener: TaskListener, backend: BackendName): Promise<ProveOutcome> {
-    const entry = this.#tasks.get(task.jobId);
-    if (entry !== undefined) entry.startedAt = nowMicros();
-    const open = new OpenStages(task.jobId, listener);
+  /** A call of a backend's host, and again after a crash as long as the listener wants it. */
+  async #run<R extends ProofOrigin>(
+    task: TaskOptions,
+    listener: TaskListener,
+    backend: BackendName,
+    call: (host: HostClient, choice: Choice, options: CallOptions) => Promise<R>,
+  ): Promise<R> {
+    const { jobId } = task;
+    const open = new OpenStages(jobId, listener);
+    const choice = { backend, device: '0', threads: this.#threads };
     for (let starts = 1; ; starts++) {
       try {
-        const result = await this.#host(backend).call(
-          'prove',
-          { ...task, backend, device: '0', threads: this.#threads },
-          {
-            signal: listener.signal,
-            onEvent: (event) => open.pass({ ...event, jobId: task.jobId }),
-            onProgress: (share) => listener.progress(share),
-          },
-        );
+        const result = await call(this.#host(backend), choice, {
+          signal: listener.signal,
+          onEvent: (event) => open.pass({ ...event, jobId }),
+          onProgress: (share) => listener.progress(share),
+        });
         this.#crashesInARow.delete(backend);
         return { ...result, attempts: result.attempts + starts - 1 };
       } catch (thrown) {
@@ -238,7 +297,7 @@ export class Pipeline {
     }
   }
 
-  async #backOff(task: ProveTask, { signal }: TaskListener, backend: BackendName): Promise<void> {
+  async #backOff(task: TaskOptions, { signal }: TaskListener, backend: BackendName): Promise<void> {
     const crashes = (this.#crashesInARow.get(backend) ?? 0) + 1;
     this.#crashesInARow.set(backend, crashes);
     const pause = Math.min(BACK_OFF_MS.max, BACK_OFF_MS.first * 2 ** (crashes - 1));
@@ -256,7 +315,7 @@ export class Pipeline {
   #apply(event: PipelineEvent): void {
     const { state, actions } = step(this.#state, event);
     this.#state = state;
-    for (const { slot } of actions) this.#tasks.get(slot.jobId)?.go();
+    for (const { slot } of actions) this.#turns.get(slot.jobId)?.go();
   }
 }
 

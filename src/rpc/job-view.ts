@@ -16,7 +16,7 @@ export function jobSummary(job: Job, { eta }: ServiceContext): z.output<typeof J
     state: job.state,
     progress: job.progress,
     ...(etaSeconds !== undefined && { eta_seconds: etaSeconds }),
-    key: job.request.key,
+    key: job.request.key ?? job.keyDigest,
     submitted_at: isoTime(job.submittedAt),
     ...(job.startedAt !== undefined && { started_at: isoTime(job.startedAt) }),
     ...(job.endedAt !== undefined && { ended_at: isoTime(job.endedAt) }),
@@ -38,13 +38,24 @@ export function jobSummary(job: Job, { eta }: ServiceContext): z.output<typeof J
  */
 export function jobView(job: Job, context: ServiceContext): z.output<typeof JobView> {
   const { outcome } = job;
+  const { kind, ...summary } = jobSummary(job, context);
+  const timings = outcome && { ...timingsOf(context.services.jobs.events(job.id)) };
+  if (kind === 'circom') {
+    if (outcome === undefined || 'kind' in outcome) return { ...summary, kind };
+    return { ...summary, kind, proof: outcome.proof, public: [...outcome.public], timings };
+  }
+  if (outcome === undefined || !('kind' in outcome)) return { ...summary, kind };
   return {
-    ...jobSummary(job, context),
-    ...(outcome && {
-      proof: outcome.proof,
-      public: [...outcome.public],
-      timings: { ...timingsOf(context.services.jobs.events(job.id)) },
-    }),
+    ...summary,
+    kind,
+    registered_proof: outcome.registeredProof,
+    proof: outcome.proof,
+    partitions: outcome.partitions.map(({ fallbackReason, ...rest }) => ({
+      ...rest,
+      ...(fallbackReason !== undefined && { fallback_reason: fallbackReason }),
+    })),
+    ...(outcome.aggregated === false && { aggregated: false }),
+    timings,
   };
 }
 

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { ERRORS, type ErrorCode } from '../core/errors.ts';
 import { MIB } from '../core/units.ts';
-import { JOB_STATES, type JobRequest } from '../jobs/job.ts';
+import { JOB_KINDS, JOB_STATES, type JobRequest } from '../jobs/job.ts';
 
 /** Bytes of a payload inside a request, decoded. Larger ones are uploaded first. */
 export const INLINE_PAYLOAD_BYTES_MAX = MIB;
@@ -35,6 +35,9 @@ export const JobId = z
   .regex(/^[\w.:-]{1,128}$/, 'expected a job id')
   .describe('Id of a job');
 
+const FILECOIN_KINDS = JOB_KINDS.filter((kind) => kind !== 'circom');
+export const FilecoinKind = z.enum(FILECOIN_KINDS);
+
 /** Characters of base64 that hold INLINE_PAYLOAD_BYTES_MAX bytes. */
 const INLINE_BASE64_MAX = Math.ceil(INLINE_PAYLOAD_BYTES_MAX / 3) * 4;
 
@@ -50,7 +53,7 @@ export const Payload = z
     ],
     { error: 'expected either {sha256} or {base64}' },
   )
-  .describe('Witness (.wtns): the digest of an upload, or the bytes themselves up to 1 MiB');
+  .describe('The digest of an upload, or the bytes themselves up to 1 MiB');
 
 /** A JSON object that a device host checks further; here only its shape is bounded. */
 export const ForeignJson = z
@@ -104,17 +107,16 @@ export const Instant = z.string().meta({ format: 'date-time' });
 
 export const JobState = z.enum(JOB_STATES);
 
-const JobSummaryFields = {
+const JobFields = {
   job_id: JobId,
-  kind: z.literal('circom'),
   state: JobState,
   progress: z.number().min(0).max(1).describe('Share done'),
   eta_seconds: z
     .number()
     .nonnegative()
     .optional()
-    .describe('Time left, from the jobs of the same key; in state running'),
-  key: KeyName,
+    .describe('Time left, from jobs like it; in state running'),
+  key: KeyName.describe('As it was asked for; where none was, the digest of the one that fits'),
   submitted_at: Instant,
   started_at: Instant.optional(),
   ended_at: Instant.optional(),
@@ -128,19 +130,53 @@ const JobSummaryFields = {
   error: ErrorView.optional().describe('In state failed'),
 };
 
-export const JobSummary = z.object(JobSummaryFields).openapi('JobSummary');
+export const JobSummary = z
+  .object({ ...JobFields, kind: z.enum(JOB_KINDS) })
+  .openapi('JobSummary');
 
-export const JobView = z
+const Timings = z
+  .record(z.string(), z.number().nonnegative())
+  .optional()
+  .describe('Milliseconds: total_ms, and <stage>_ms for each stage that ended');
+
+const CircomJob = z
   .object({
-    ...JobSummaryFields,
+    ...JobFields,
+    kind: z.literal('circom'),
     proof: SnarkjsProof.optional().describe('In state completed'),
     public: z.array(z.string()).optional().describe('Public inputs, decimal'),
-    timings: z
-      .record(z.string(), z.number().nonnegative())
-      .optional()
-      .describe('Milliseconds: total_ms, and <stage>_ms for each stage that ended'),
+    timings: Timings,
   })
-  .openapi('Job');
+  .openapi('CircomJob');
+
+const PartitionView = z.object({
+  partition: z.int().nonnegative(),
+  backend: Backend,
+  device: z.string(),
+  attempts: z.int(),
+  fallback_reason: z.string().optional(),
+});
+
+const FilecoinJob = z
+  .object({
+    ...JobFields,
+    kind: FilecoinKind,
+    registered_proof: z.string().optional().describe("Name of the proof's type on the chain"),
+    proof: z
+      .string()
+      .regex(/^([0-9a-f]{384})+$/)
+      .optional()
+      .describe('In state completed: 192 bytes for each partition, in their order; hex'),
+    partitions: z.array(PartitionView).optional().describe('How the proof of each came about'),
+    aggregated: z
+      .literal(false)
+      .optional()
+      .describe('For a PoRep that is not interactive: the chain takes its proofs aggregated only'),
+    timings: Timings,
+  })
+  .openapi('FilecoinJob');
+
+export const JobView = z.discriminatedUnion('kind', [CircomJob, FilecoinJob]).openapi('Job');
 
 /** Level by level, without recursion and without looking at more than the limits allow. */
 function isShallow(value: object): boolean {

@@ -1,7 +1,7 @@
 import { totalmem } from 'node:os';
 import { z } from '@hono/zod-openapi';
 import { nowMicros } from '../core/units.ts';
-import type { Job } from '../jobs/job.ts';
+import { JOB_KINDS, type Job } from '../jobs/job.ts';
 import { timelineOf } from '../trace/timeline.ts';
 import type { Services } from './context.ts';
 import { JobCounters } from './job-counters.ts';
@@ -15,7 +15,7 @@ const Seconds = z.number().nonnegative();
 
 const Pipeline = z.object({
   job_id: JobId,
-  proof_kind: z.literal('circom'),
+  proof_kind: z.enum(JOB_KINDS),
   started_secs_ago: Seconds,
   total_partitions: Count,
   partitions_done: Count,

@@ -8,9 +8,12 @@ import type { Micros } from '../core/units.ts';
 export const STAGES = [
   'JOB', // accepted until settled: the root span
   'QUEUE', // accepted until a device host takes the job
+  'HOST_BOOT', // start of the device host's process, where it does not run yet
   'SRS_LOAD', // key to its residency
+  'VANILLA', // vanilla proofs, read and checked
   'SYNTH', // inputs to assignment
   'STAGE', // assignment to the device
+  'EVALUATE', // A·w and B·w
   'H2D',
   'GPU', // NTTs and MSMs, on whatever device the backend has
   'NTT',

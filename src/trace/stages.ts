@@ -10,9 +10,12 @@ export type Lane = 'service' | 'host' | 'device';
 const LANES: Readonly<Record<Stage, Lane>> = {
   JOB: 'service',
   QUEUE: 'service',
+  HOST_BOOT: 'host',
   SRS_LOAD: 'host',
+  VANILLA: 'host',
   SYNTH: 'host',
   STAGE: 'host',
+  EVALUATE: 'host',
   H2D: 'device',
   GPU: 'device',
   NTT: 'device',

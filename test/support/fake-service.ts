@@ -1,12 +1,17 @@
 import { createHash } from 'node:crypto';
 import { type ErrorRecord, ProverError } from '../../src/core/errors.ts';
 import type { Micros } from '../../src/core/units.ts';
-import { isSettled, type Job, type JobRequest } from '../../src/jobs/job.ts';
+import { isSettled, type Job, type JobRequest, payloadsOf } from '../../src/jobs/job.ts';
 import type { PayloadInfo, PayloadStore } from '../../src/jobs/payloads.ts';
 import type { JobService, VerifyRequest } from '../../src/jobs/service.ts';
 import type { JobQuery } from '../../src/jobs/store.ts';
 import type { KeyCatalog, KeyInfo } from '../../src/keys/stored-key.ts';
-import type { HostStatus, ProveOutcome, VerifyOutcome } from '../../src/pipeline/pipeline.ts';
+import type {
+  CircomOutcome,
+  HostStatus,
+  ProveOutcome,
+  VerifyOutcome,
+} from '../../src/pipeline/pipeline.ts';
 import type { Services } from '../../src/rpc/context.ts';
 import { type EventName, EventStream, type ProverEvent } from '../../src/telemetry/events.ts';
 
@@ -31,7 +36,7 @@ export const KEY: KeyInfo = {
   insecure: 'made by setup',
 };
 
-export const OUTCOME: ProveOutcome = {
+export const OUTCOME: CircomOutcome = {
   proof: {
     pi_a: ['1', '2', '1'],
     pi_b: [
@@ -108,12 +113,11 @@ export class FakeJobs implements JobService {
     const { refusal } = this;
     this.refusal = undefined;
     if (refusal !== undefined) throw refusal;
-    if (request.key !== KEY.name && request.key !== KEY.digest) {
+    if (request.key !== undefined && request.key !== KEY.name && request.key !== KEY.digest) {
       throw new ProverError('ERR_KEY_UNKNOWN', { key: request.key });
     }
-    if (!this.#payloads.has(request.payload)) {
-      throw new ProverError('ERR_PAYLOAD_UNKNOWN', { sha256: request.payload });
-    }
+    const missing = payloadsOf(request).find((sha256) => !this.#payloads.has(sha256));
+    if (missing !== undefined) throw new ProverError('ERR_PAYLOAD_UNKNOWN', { sha256: missing });
     const id = `job-${this.#jobs.size + 1}`;
     const job: Job = {
       id,

@@ -31,7 +31,7 @@ const refusal = (message: string) => ({
 
 it('takes a witness of the key, with its public inputs', async () => {
   await using witness = await open({ path: await fileOf(values) });
-  expect(witness.values.n).toBe(values.length);
+  expect(witness.wires).toBe(values.length);
   expect(witness.publicInputs.map((bytes) => BigInt(bytes[0] as number))).toEqual(
     values.slice(1, 3).map((value) => value % 256n),
   );
@@ -63,7 +63,7 @@ describe('refuses', () => {
       .update(await readFile(path))
       .digest('hex');
     await using witness = await open({ path, sha256 });
-    expect(witness.values.n).toBe(values.length);
+    expect(witness.wires).toBe(values.length);
     await writeFile(path, await readFile(await fileOf(values.with(-1, 9n))));
     await expect(open({ path, sha256 })).rejects.toMatchObject({ code: 'ERR_PAYLOAD_CORRUPT' });
   });

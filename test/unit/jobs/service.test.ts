@@ -42,6 +42,7 @@ beforeEach(async () => {
     queueLimit: 2,
     // The name of the key is what the fake host does with it.
     findKey: async (key) => ({ path: key, digest: key, checked: true }),
+    findKeyFor: async (kind, size) => ({ path: kind, digest: `${kind} ${size}`, checked: true }),
   });
 });
 afterEach(async () => {
@@ -245,6 +246,7 @@ describe('across processes', () => {
       jobsKept: 10,
       jobsKeptMicros: 3.6e9,
       findKey: async (key) => ({ path: key === 'hang' ? 'fine' : key, digest: key, checked: true }),
+      findKeyFor: async (kind) => ({ path: kind, digest: kind, checked: true }),
       warn: () => {},
     });
   };

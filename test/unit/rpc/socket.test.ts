@@ -94,7 +94,7 @@ describe('uploads', () => {
     request.end(`second${TAIL}`);
     expect(await answered).toMatchObject({ status: 202, body: { state: 'queued' } });
     const sha256 = createHash('sha256').update('firstsecond').digest('hex');
-    expect(services.jobs.submitted[0]?.request.payload).toBe(sha256);
+    expect(services.jobs.submitted[0]?.request).toMatchObject({ payload: sha256 });
   });
 
   it('stores 32 MiB, whole and in order', async () => {
