@@ -84,7 +84,7 @@ class ReferenceLoadedKey implements LoadedKey {
   async stage(input: PartitionInput, run: Run): Promise<Staged> {
     const key = this.#loaded();
     const witness = await readWitness(key, input.witness, new Pacer(run.signal));
-    const evaluations = await timed(run, 'SYNTH', (pacer) =>
+    const evaluations = await timed(run, 'EVALUATE', (pacer) =>
       evaluateRows(key, input, witness, pacer),
     );
     return new Handle<StagedContent>({ assignment: assign(key, input, witness), evaluations });

@@ -77,7 +77,7 @@ class cpu_key : public loaded_key {
     auto staged = std::make_unique<staged_cpu<P>>();
     staged->key = this;
     staged->witness = read_scalars<P>("witness", input.witness, wires_, exec);
-    context.timed("SYNTH", [&] { evaluate(input, *staged, exec); });
+    context.timed("EVALUATE", [&] { evaluate(input, *staged, exec); });
     choose_scalars(input, *staged);
     return staged;
   }

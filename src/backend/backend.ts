@@ -13,7 +13,7 @@ export type DeviceId = string;
  * events' times.
  */
 export type BackendStage =
-  | 'SYNTH'
+  | 'EVALUATE'
   | 'H2D'
   | 'NTT'
   | 'MSM_H'

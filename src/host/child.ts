@@ -14,6 +14,7 @@ const server = new HostServer(createBackends(), (message) => void send(message))
 process.on('message', (message) => server.receive(message as never));
 process.on('disconnect', () => process.exit(0));
 const beat: Beat = { beat: true };
+void send(beat);
 setInterval(() => void send(beat), BEAT_MS);
 // An interrupt from the terminal reaches the whole process group; the parent decides what it means.
 process.on('SIGINT', () => {});

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fromErrorRecord, ProverError } from '../core/errors.ts';
+import { nowMicros } from '../core/units.ts';
 import type { Beat, FromHost, HostEvent, HostOperations, Operation, ToHost } from './protocol.ts';
 
 /**
@@ -36,6 +37,8 @@ export class HostClient {
   #nextId = 1;
   #starts = 0;
   #closed = false;
+  /** The child that runs has said something. */
+  #booted = false;
   #heardAt = 0;
   #watchdog: NodeJS.Timeout | undefined;
   readonly #silenceMsMax: number;
@@ -78,6 +81,7 @@ export class HostClient {
           reject(error);
         },
       });
+      if (!this.#booted) this.#tell(options, 'HOST_BOOT_START');
       this.#send({ id, operation, params });
     });
   }
@@ -137,6 +141,7 @@ export class HostClient {
 
   #receive(message: FromHost | Beat): void {
     this.#heardAt = performance.now();
+    if (!this.#booted) this.#noteBoot();
     if ('beat' in message) return;
     const call = this.#pending.get(message.id);
     if (call === undefined) return;
@@ -151,9 +156,20 @@ export class HostClient {
     }
   }
 
+  /** Every call that waits was made while the child was starting. */
+  #noteBoot(): void {
+    this.#booted = true;
+    for (const { options } of this.#pending.values()) this.#tell(options, 'HOST_BOOT_END');
+  }
+
+  #tell({ onEvent }: CallOptions, event: HostEvent['event']): void {
+    onEvent?.({ atMicros: nowMicros(), event, device: this.device });
+  }
+
   #ended(child: ChildProcess, cause: string): void {
     if (this.#child !== child) return;
     this.#child = undefined;
+    this.#booted = false;
     clearInterval(this.#watchdog);
     const calls = [...this.#pending.values()];
     this.#pending.clear();

@@ -254,7 +254,7 @@ async function checkReports(backend: ProverBackend, kind: Kind): Promise<void> {
   await using device = await openFirst(backend);
   const key = await keyOf(kind, example);
   const loaded = await reported(device.load(key, LOAD, run));
-  const staged = await reported(loaded.stage(await inputOf(kind, example), run), 'SYNTH');
+  const staged = await reported(loaded.stage(await inputOf(kind, example), run), 'EVALUATE');
   const computed = await reported(
     loaded.compute(staged, anyBlinding(kind.curve), run),
     ...(['NTT', 'MSM_H', 'MSM_L', 'MSM_A', 'MSM_B_G1', 'MSM_B_G2'] as const),

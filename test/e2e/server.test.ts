@@ -115,7 +115,7 @@ it('sends the whole tree of a job to the collector, under the trace of its calle
       '/JOB/SRS_LOAD',
       '/JOB/SYNTH',
       '/JOB/STAGE',
-      '/JOB/STAGE/SYNTH',
+      '/JOB/STAGE/EVALUATE',
       '/JOB/GPU',
       '/JOB/GPU/NTT',
       '/JOB/GPU/MSM_H',

@@ -36,7 +36,7 @@ it('passes events and progress on before the result', async () => {
     onEvent: (event) => seen.push(event.event),
     onProgress: (share) => seen.push(String(share)),
   });
-  expect(seen).toEqual(['GPU_START', '0.5', 'GPU_END']);
+  expect(seen).toEqual(['HOST_BOOT_START', 'HOST_BOOT_END', 'GPU_START', '0.5', 'GPU_END']);
 });
 
 it('turns an error of the child into the same typed error here', async () => {

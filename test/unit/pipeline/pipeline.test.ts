@@ -53,7 +53,10 @@ it('runs one job at a time on a backend', async () => {
     return pipeline.prove(task(id, 'slow'), listener);
   });
   await Promise.all(runs);
-  expect(order).toEqual(['a', 'b', 'c'].flatMap((id) => [`${id} GPU_START`, `${id} GPU_END`]));
+  expect(order).toEqual([
+    ...['a HOST_BOOT_START', 'a HOST_BOOT_END'],
+    ...['a', 'b', 'c'].flatMap((id) => [`${id} GPU_START`, `${id} GPU_END`]),
+  ]);
 });
 
 it('cancels a waiting job at once and leaves the running one alone', async () => {
@@ -71,15 +74,9 @@ it('gives a crashing host up after three starts, ends every open stage and goes 
   await expect(pipeline.prove(task('a', 'crash'), listener)).rejects.toMatchObject({
     code: 'ERR_HOST_CRASHED',
   });
-  expect(listener.events.map((event) => event.event)).toEqual([
-    'GPU_START',
-    'GPU_END',
-    'GPU_START',
-    'GPU_END',
-    'GPU_START',
-    'GPU_END',
-  ]);
-  expect(listener.events[1]?.attributes).toEqual({ error: 'ERR_HOST_CRASHED' });
+  const start = ['HOST_BOOT_START', 'HOST_BOOT_END', 'GPU_START', 'GPU_END'];
+  expect(listener.events.map(({ event }) => event)).toEqual([...start, ...start, ...start]);
+  expect(listener.events[3]?.attributes).toEqual({ error: 'ERR_HOST_CRASHED' });
   await expect(pipeline.prove(task('b'), new Recorder())).resolves.toMatchObject({ attempts: 1 });
   expect(pipeline.hosts().find((host) => host.backend === 'cpu')?.restarts).toBe(3);
 });

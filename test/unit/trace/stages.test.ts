@@ -156,12 +156,12 @@ describe('stagesOf', () => {
       JOB       ├───────┤
       SYNTH     ├─┤
       STAGE       ├────┤
-      SYNTH         ├─┤`);
+      EVALUATE      ├─┤`);
     expect(told(events)).toEqual([
       'JOB 0-8 100%',
       '  SYNTH 0-2 25%',
       '  STAGE 2-7 63%',
-      '    SYNTH 4-6 25%',
+      '    EVALUATE 4-6 25%',
     ]);
   });
 
