@@ -48,6 +48,7 @@ const MIGRATIONS: readonly string[] = [
    END;
    DROP INDEX jobs_by_payload;
    ALTER TABLE jobs DROP COLUMN payload;`,
+  'ALTER TABLE jobs ADD COLUMN parent_sampled INTEGER NOT NULL DEFAULT 1;',
 ];
 
 /**

@@ -94,6 +94,8 @@ export interface Job {
   readonly traceId: string;
   /** The caller's span in that trace, 16 hex digits. */
   readonly parentSpanId?: string;
+  /** The caller does not record its trace, and so neither do we. */
+  readonly parentSampled?: false;
   /** In state `completed`. */
   readonly outcome?: ProveOutcome;
   /** In state `failed`. */

@@ -160,6 +160,7 @@ export class Jobs implements JobService {
         submittedAt: nowMicros(),
         traceId: parent?.traceId ?? randomBytes(16).toString('hex'),
         ...(parent && { parentSpanId: parent.spanId }),
+        ...(parent?.sampled === false && { parentSampled: false }),
       },
       print,
     );
@@ -250,7 +251,7 @@ export class Jobs implements JobService {
 
   async #process(job: Job, signal: AbortSignal): Promise<void> {
     const { store } = this.#options;
-    const { id, request, keyDigest, traceId, parentSpanId } = job;
+    const { id, request, keyDigest, traceId, parentSpanId, parentSampled } = job;
     let queued = true;
     const leaveQueue = (error?: string) => {
       if (queued) this.#tell(id, 'QUEUE_END', error === undefined ? {} : { error });
@@ -261,6 +262,7 @@ export class Jobs implements JobService {
       keyDigest,
       traceId,
       ...(parentSpanId !== undefined && { parentSpanId }),
+      ...(parentSampled === false && { parentSampled }),
     });
     this.#tell(id, 'QUEUE_START');
     let attempt = 0;

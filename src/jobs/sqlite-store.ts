@@ -21,12 +21,13 @@ interface Row {
   readonly crashes: number;
   readonly trace_id: string;
   readonly parent_span_id: string | null;
+  readonly parent_sampled: number;
   readonly outcome: string | null;
   readonly error: string | null;
 }
 
 const COLUMNS = `sequence, id, state, request, key_digest, fingerprint, submitted_at, started_at,
-  ended_at, attempts, crashes, trace_id, parent_span_id, outcome, error`;
+  ended_at, attempts, crashes, trace_id, parent_span_id, parent_sampled, outcome, error`;
 const UNSETTLED = `state IN ('queued', 'running')`;
 
 /** Jobs in SQLite. A commit has reached the disk (`synchronous = FULL`) before a method returns. */
@@ -51,8 +52,8 @@ export class SqliteJobStore implements JobStore {
     this.#atomically(() => {
       this.#write(
         `INSERT INTO jobs (id, state, request, key, key_digest, idempotency_key, fingerprint,
-           submitted_at, trace_id, parent_span_id)
-         VALUES (?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?)`,
+           submitted_at, trace_id, parent_span_id, parent_sampled)
+         VALUES (?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         job.id,
         JSON.stringify(request),
         request.key ?? job.keyDigest,
@@ -62,6 +63,7 @@ export class SqliteJobStore implements JobStore {
         job.submittedAt,
         job.traceId,
         job.parentSpanId ?? null,
+        job.parentSampled === false ? 0 : 1,
       );
       const { sequence } = this.get(job.id);
       for (const sha256 of new Set(payloadsOf(request))) {
@@ -227,6 +229,7 @@ function jobOf(row: Row): Job {
     crashes: row.crashes,
     traceId: row.trace_id,
     ...(row.parent_span_id !== null && { parentSpanId: row.parent_span_id }),
+    ...(row.parent_sampled === 0 && { parentSampled: false }),
     ...(row.outcome !== null && { outcome: JSON.parse(row.outcome) }),
     ...(row.error !== null && { error: JSON.parse(row.error) }),
   };

@@ -50,8 +50,8 @@ interface PendingJob {
  * Turns each job's events into one trace: the span JOB and, nested as the stages were, a span a
  * stage, with the events' own times. The spans are made when the job ends, because a backend
  * reports a stage only after those inside it; a stage that never ended ends with the one around it.
- * JOB_START may carry `traceId` (32 hex digits: the trace's id) and `parentSpanId` (16: the
- * caller's span).
+ * JOB_START may carry `traceId` (32 hex digits: the trace's id), `parentSpanId` (16: the caller's
+ * span) and `parentSampled` (false where the caller does not record its trace).
  */
 export class SpanRecorder {
   readonly #tracer: Tracer;
@@ -98,7 +98,7 @@ export class SpanRecorder {
   }
 
   #startRoot(pair: StagePair): Span {
-    const { traceId, parentSpanId } = pair.attributes;
+    const { traceId, parentSpanId, parentSampled } = pair.attributes;
     if (typeof traceId !== 'string') return this.#start(pair, ROOT_CONTEXT);
     if (typeof parentSpanId !== 'string') {
       return this.#ids.within(traceId, () => this.#start(pair, ROOT_CONTEXT));
@@ -106,7 +106,7 @@ export class SpanRecorder {
     const caller = {
       traceId,
       spanId: parentSpanId,
-      traceFlags: TraceFlags.SAMPLED,
+      traceFlags: parentSampled === false ? TraceFlags.NONE : TraceFlags.SAMPLED,
       isRemote: true,
     };
     return this.#start(pair, trace.setSpanContext(ROOT_CONTEXT, caller));

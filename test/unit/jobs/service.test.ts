@@ -107,6 +107,17 @@ describe('a job', () => {
       expect(traceId).not.toBe(trace);
     }
   });
+
+  it('keeps and tells that a caller does not record its trace', async () => {
+    const told = async (flags: string) => {
+      const traceparent = `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-${flags}`;
+      const { id } = await submit('fine', { traceparent });
+      const { parentSampled } = await jobs.settled(id);
+      return [parentSampled, jobs.events(id)[0]?.attributes?.parentSampled];
+    };
+    expect(await told('01')).toEqual([undefined, undefined]);
+    expect(await told('02')).toEqual([false, false]);
+  });
 });
 
 describe('cancel', () => {

@@ -12,12 +12,15 @@ const base = { atMicros: 5 as Micros, jobId: 'a' };
 it('writes the life of a job under its trace', () => {
   const { log, lines } = record('info');
   const listener = logJobs(log);
-  listener({ ...base, event: 'JOB_START', attributes: { traceId: 't', kind: 'circom' } });
+  const attributes = { traceId: 't', kind: 'circom', keyDigest: 'k', parentSpanId: 'p' };
+  listener({ ...base, event: 'JOB_START', attributes });
   listener({ ...base, event: 'NTT_START' });
   listener({ ...base, event: 'JOB_END', attributes: { state: 'failed', error: 'ERR_FORMAT' } });
-  expect(lines()).toMatchObject([
-    { level: 'info', msg: 'job accepted', job_id: 'a', trace_id: 't', kind: 'circom' },
-    { level: 'info', msg: 'job settled', trace_id: 't', state: 'failed', error: 'ERR_FORMAT' },
+  const time = expect.any(String);
+  const job = { level: 'info', time, job_id: 'a', trace_id: 't' };
+  expect(lines()).toEqual([
+    { ...job, msg: 'job accepted', kind: 'circom', key_digest: 'k', parent_span_id: 'p' },
+    { ...job, msg: 'job settled', state: 'failed', error: 'ERR_FORMAT' },
   ]);
 });
 

@@ -128,6 +128,12 @@ describe('SpanRecorder', () => {
     expect(root.parentSpanContext).toMatchObject({ spanId: CALLER, isRemote: true });
   });
 
+  it('records nothing under a caller that does not record its trace', () => {
+    const [start, ...rest] = WHOLE as [ProverEvent, ...ProverEvent[]];
+    const attributes = { ...start.attributes, parentSpanId: CALLER, parentSampled: false };
+    expect(record({ ...start, attributes }, ...rest)).toEqual([]);
+  });
+
   it('draws a trace id where the job has none', () => {
     const spans = record(
       at(0, 'JOB_START'),
