@@ -49,7 +49,7 @@ export async function run(argv: readonly string[], wiring: Wiring, io: Io): Prom
         return EXIT.usage;
       }
     }
-    return reportError(thrown, io, argv.includes('--json'));
+    return reportError(thrown, io, argv);
   }
 }
 

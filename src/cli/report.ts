@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { CommanderError } from 'commander';
 import { ERRORS, type ErrorCode, toProverError } from '../core/errors.ts';
 import { HINTS } from './hints.ts';
@@ -15,15 +16,15 @@ interface Failure {
 
 /**
  * Says what went wrong in one line, and what to do next: in a line of its own on a terminal, in
- * brackets where a program reads. With `json` the error is also the command's JSON document.
+ * brackets where a program reads. With `--json` the error is also the command's JSON document.
  * @returns the exit code
  */
-export function reportError(thrown: unknown, io: Io, json: boolean): number {
-  const { exit, ...failure } = failureOf(thrown, io.interrupt);
+export function reportError(thrown: unknown, io: Io, argv: readonly string[]): number {
+  const { exit, ...failure } = withPaths(failureOf(thrown, io.interrupt), argv);
   const next = HINTS[failure.code];
   const line = `proofline: ${plain(failure.message)}`;
   io.stderr.write(io.stderr.isTTY === true ? `${line}\n  next: ${next}\n` : `${line} (${next})\n`);
-  if (json) {
+  if (argv.includes('--json')) {
     writeJson(io, { error: { ...failure, retry: ERRORS[failure.code].retry, next } });
   }
   return exit;
@@ -41,4 +42,27 @@ function failureOf(thrown: unknown, interrupt: AbortSignal): Failure {
   }
   const { code, message, data, spec } = toProverError(thrown);
   return { code, message, data, exit: spec.exit };
+}
+
+/**
+ * Errors call a file by its base name, since nobody is told the folders of a service. A file that
+ * was named on the command line is called as it was there.
+ */
+function withPaths(failure: Failure, argv: readonly string[]): Failure {
+  const called = (text: string): string => {
+    const given = argv.filter((path) => path.includes('/') && startsWithName(text, basename(path)));
+    const [path] = given;
+    if (path === undefined || new Set(given).size > 1) return text;
+    return `${path}${text.slice(basename(path).length)}`;
+  };
+  const { message, data } = failure;
+  if (data === undefined) return { ...failure, message: called(message) };
+  const named = ([name, value]: [string, string | number]) =>
+    [name, typeof value === 'string' ? called(value) : value] as const;
+  const subjects = Object.fromEntries(Object.entries(data).map(named));
+  return { ...failure, message: called(message), data: subjects };
+}
+
+function startsWithName(text: string, name: string): boolean {
+  return text === name || text.startsWith(`${name}:`);
 }

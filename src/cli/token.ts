@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { SCOPES, type Scope } from '../rpc/tokens.ts';
+import { SCOPES, type Scope, type TokenInfo } from '../rpc/tokens.ts';
 import { type Io, plain, writeFields, writeJson } from './io.ts';
 import { document } from './manual.ts';
 import { flagsOf, jsonOption, settingOption } from './options.ts';
@@ -69,7 +69,7 @@ async function create(
 ): Promise<number> {
   const { name, scope } = options;
   const { token, info } = await wiring.tokens(flagsOf(options)).create(plain(name), scope);
-  if (options.json === true) writeJson(io, { ...info, token });
+  if (options.json === true) writeJson(io, { ...toJson(info), token });
   else {
     writeFields(io, [
       ['token', token],
@@ -83,7 +83,7 @@ async function create(
 
 async function list(options: Options, wiring: Wiring, io: Io): Promise<number> {
   const tokens = wiring.tokens(flagsOf(options)).list();
-  if (options.json === true) writeJson(io, { tokens });
+  if (options.json === true) writeJson(io, { tokens: tokens.map(toJson) });
   else if (tokens.length === 0) io.stdout.write('none: everyone on this machine is let in\n');
   else {
     writeFields(
@@ -96,11 +96,15 @@ async function list(options: Options, wiring: Wiring, io: Io): Promise<number> {
 
 async function revoke(which: string, options: Options, wiring: Wiring, io: Io): Promise<number> {
   const revoked = await wiring.tokens(flagsOf(options)).revoke(which);
-  if (options.json === true) writeJson(io, { revoked });
+  if (options.json === true) writeJson(io, { revoked: revoked.map(toJson) });
   else
     writeFields(
       io,
       revoked.map(({ name, id }) => [name, `${id} revoked`]),
     );
   return EXIT.done;
+}
+
+function toJson({ createdAt, ...info }: TokenInfo) {
+  return { ...info, created_at: createdAt };
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { syncFolder } from '../core/sync-folder.ts';
 import { alone } from './lock.ts';
 import { KeyRecord } from './stored-key.ts';
 
@@ -212,14 +213,4 @@ function ifNotOurs(cause: NodeJS.ErrnoException): string {
 
 async function writeSynced(path: string, text: string): Promise<void> {
   await writeFile(path, text, { flag: 'wx', mode: 0o600, flush: true });
-}
-
-/** A name in a folder has reached the disk only once the folder has. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

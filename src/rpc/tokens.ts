@@ -4,6 +4,7 @@ import { mkdir, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { formatError, ProverError } from '../core/errors.ts';
+import { syncFolder } from '../core/sync-folder.ts';
 import { alone } from '../keys/lock.ts';
 
 /** What a token allows; each includes those before it. */
@@ -121,6 +122,7 @@ export class TokenStore {
       await file.close();
     }
     await rename(fresh, this.#path);
+    await syncFolder(dirname(this.#path));
   }
 }
 

@@ -67,11 +67,11 @@ describe('proofline verify', () => {
     const { at, args } = proofFiles();
     const missing = await command(['verify', '--key', at('nothing'), ...args]);
     expect(missing).toMatchObject({ code: 2, asked: [] });
-    expect(missing.stderr).toContain('nothing: no such file');
+    expect(missing.stderr).toContain(`proofline: ${at('nothing')}: no such file`);
     writeFileSync(at('proof.json'), 'secret 12345');
     const broken = await command(['verify', '--key', at('vk.json'), ...args]);
     expect(broken.code).toBe(2);
-    expect(broken.stderr).toContain('proof.json: expected JSON');
+    expect(broken.stderr).toContain(`proofline: ${at('proof.json')}: expected JSON`);
     expect(broken.stderr).not.toContain('12345');
   });
 });
@@ -80,13 +80,19 @@ describe('proofline setup', () => {
   it('makes a key and says that it is not secure', async () => {
     const at = folder();
     const argv = ['setup', '--r1cs', 'c.r1cs', '--out', at('K.zkey'), '--vk', at('vk.json')];
-    const ran = await command([...argv, '--seed', 'test', '--threads', '2']);
+    const ran = await command([...argv, '--insecure-seed', 'test', '--threads', '2']);
     expect(ran.code).toBe(0);
     expect(ran.stdout).toContain('INSECURE     forgeable\n');
     expect(readFileSync(at('vk.json'), 'utf8')).toBe(JSON.stringify(VERIFICATION_KEY, null, 1));
     expect(ran.asked).toEqual([
       ['engine', { threads: '2' }],
-      ['setup', { r1csPath: 'c.r1cs', outPath: at('K.zkey'), format: 'zkey', seed: 'test' }],
+      [
+        'setup',
+        {
+          circuit: { r1csPath: 'c.r1cs' },
+          ...{ outPath: at('K.zkey'), format: 'zkey', seed: 'test' },
+        },
+      ],
       ['vkey', at('K.zkey')],
       ['closed'],
     ]);
@@ -105,6 +111,30 @@ describe('proofline setup', () => {
       constraints: 1,
       insecure: 'forgeable',
     });
+  });
+
+  it('makes parameters of a circuit of Filecoin, in a file named after it', async () => {
+    const argv = ['setup', '--circuit', 'window-post', '--sector-size', '2KiB', '--threads', '1'];
+    const { code, asked } = await command(argv);
+    expect(code).toBe(0);
+    const circuit = { kind: 'window-post', sectorSize: '2KiB' };
+    const outPath = 'window-post-2KiB.params';
+    expect(asked[1]).toEqual(['setup', { circuit, outPath, format: 'bellman' }]);
+  });
+
+  it.each([
+    [[], 'circuit: expected either --r1cs or --circuit, got neither'],
+    [['--circuit', 'porep'], '--sector-size: expected 2KiB, 8MiB'],
+    [['--r1cs', 'c', '--sector-size', '2KiB', '--out', 'k'], 'expected a --circuit'],
+    [['--r1cs', 'c'], '--out: expected a file'],
+    [
+      ['--circuit', 'porep', '--sector-size', '2KiB', '--format', 'zkey'],
+      '--format: expected bellman',
+    ],
+  ])('refuses %j', async (options, message) => {
+    const { code, stderr, asked } = await command(['setup', ...options]);
+    expect([code, asked]).toEqual([2, []]);
+    expect(stderr).toContain(message);
   });
 
   it('refuses another format with exit code 2', async () => {

@@ -18,6 +18,10 @@ it('creates, lists and revokes, and shows the token once', async () => {
   const created = JSON.parse(made.stdout);
   expect(created).toMatchObject({ name: 'ci', scope: 'write' });
   expect(new TokenStore(join(folder, 'tokens.json')).find(created.token)?.id).toBe(created.id);
+  const { tokens } = JSON.parse((await token('list', '--json')).stdout);
+  const { token: _, ...info } = created;
+  expect(tokens).toEqual([info]);
+  expect(Object.keys(info).sort()).toEqual(['created_at', 'id', 'name', 'scope']);
   const listed = await token('list');
   expect(listed.stdout).toContain('ci  write');
   expect(listed.stdout).not.toContain(created.token);
