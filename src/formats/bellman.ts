@@ -103,6 +103,11 @@ function checkCounts(source: ByteSource, key: ProvingKeySource): void {
   }
 }
 
+/** Where the `.vk` file of parameters lies, as in Filecoin's cache: beside them. */
+export function verifyingKeyPath(parametersPath: string): string {
+  return `${parametersPath.replace(/\.params$/, '')}.vk`;
+}
+
 /** A `.vk` file, every point of it checked; it ends with its last point. @throws ERR_FORMAT */
 export async function readVerifyingKey(source: ByteSource): Promise<BellmanVerifyingKey> {
   const { head, end } = await readHead(source);

@@ -44,6 +44,7 @@ export async function queryScalars(
   waste: ToxicWaste,
   domain: Domain,
   pacer: Pacer,
+  progress: (share: number) => void = () => {},
 ): Promise<QueryScalars> {
   const { inputCount, constraintCount } = source;
   const { r, noble } = curveOf(source.curve);
@@ -66,7 +67,10 @@ export async function queryScalars(
     const weight = lagrange[row++] as bigint;
     coefficientCount += add(a, constraint.a, weight) + add(b, constraint.b, weight);
     add(c, constraint.c, weight);
-    if (pacer.due) await pacer.pause();
+    if (pacer.due) {
+      progress(row / constraintCount);
+      await pacer.pause();
+    }
   }
   if (row < constraintCount) throw countError(constraintCount, `${row}`);
   for (let input = 0; input < inputCount; input++) {

@@ -31,9 +31,12 @@ export interface SetupOptions {
   readonly signal: AbortSignal;
   /** What computes the points. Default: TypeScript. */
   readonly multiplesOf?: MultiplesOf;
-  /** Called with the number of points written so far and of all. */
-  readonly progress?: (done: number, total: number) => void;
+  /** Told the share of the work that is done, 0 to 1; points are computed while they are read. */
+  readonly progress?: (share: number) => void;
 }
+
+/** Share of the work after which the points come, about. */
+const SCALARS_SHARE = 0.5;
 
 const FORMATS = {
   zkey: { basis: 'odd-lagrange', points: 'montgomery-le' },
@@ -57,7 +60,9 @@ export async function setup(
   const { basis, points } = FORMATS[format];
   const pacer = new Pacer(signal);
   const domain = domainFor(source, basis);
-  const scalars = await queryScalars(source, waste, domain, pacer);
+  const scalars = await queryScalars(source, waste, domain, pacer, (share) =>
+    progress(SCALARS_SHARE * share),
+  );
   if (format === 'bellman') refuseUnconstrained(scalars);
   const h = await quotientScalars(domain, basis, waste, pacer);
   const occurring = (values: readonly bigint[]): readonly bigint[] =>
@@ -72,7 +77,7 @@ export async function setup(
   let done = 0;
   const written = (count: number): void => {
     done += count;
-    progress(done, total);
+    progress(SCALARS_SHARE + ((1 - SCALARS_SHARE) * done) / total);
   };
   const query = (multiples: GeneratorMultiples, logs: readonly bigint[]): QueryContent => ({
     count: logs.length,

@@ -241,6 +241,8 @@ export interface InspectedKey {
   readonly publicCount: number;
   readonly logN: number;
   readonly insecure?: string;
+  /** What the key proves, where whoever made it says so. */
+  readonly circuit?: string;
 }
 
 /** An event before the job that it belongs to is known to the listener. */
@@ -250,7 +252,7 @@ export type ToHost =
   | { readonly id: number; readonly operation: Operation; readonly params: unknown }
   | { readonly abort: number };
 
-/** Sent each second by a host whose own thread is not stuck. */
+/** Sent once a host has started, and each second by one whose own thread is not stuck. */
 export interface Beat {
   readonly beat: true;
 }

@@ -19,6 +19,9 @@ import { DEVELOPMENT_KEY, writeKeyMetadata } from './key-metadata.ts';
 import type { FilecoinCircuit, SetupParams, SetupResult } from './protocol.ts';
 import type { Call } from './server.ts';
 
+/** Of Filecoin's circuits: what the numbers of a setup have room for in a heap of 4 GB. */
+const ROWS_MAX = 2 ** 23;
+
 /**
  * Makes a development key from a circuit. Each file appears whole or not at all.
  * @throws ERR_FORMAT, ERR_FILE
@@ -32,6 +35,11 @@ export async function setup(params: SetupParams, call: Call): Promise<SetupResul
   const { kind, sectorSize } = circuit;
   const system = systemOf(readProgram(programOf(kind, sectorConfig(sectorSize))));
   const name = circuitName(circuit);
+  const rows = system.constraintCount + system.inputCount;
+  if (rows > ROWS_MAX) {
+    const expected = `one of at most ${ROWS_MAX} rows`;
+    throw new ProverError('ERR_PARAMS', { subject: 'circuit', expected, actual: `${rows}` });
+  }
   const made = await makeKey(system, params, call, { origin: name, circuit: name });
   return { ...made, verifyingKeyPath: verifyingKeyPath(outPath) };
 }

@@ -21,10 +21,11 @@ export async function prove(
   key: ProvingKeySource,
   input: PartitionInput,
   blinding: Blinding,
+  checkPoints = true,
 ): Promise<Proof> {
   const run = quietRun();
   await using device = await openFirst(backend);
-  await using loaded = await device.load(key, { residency: 'mapped', checkPoints: true }, run);
+  await using loaded = await device.load(key, { residency: 'mapped', checkPoints }, run);
   await using staged = await loaded.stage(input, run);
   await using computed = await loaded.compute(staged, blinding, run);
   return await loaded.finish(computed, run);

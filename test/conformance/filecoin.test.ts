@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest';
+import {
+  knownParameters,
+  knownProof,
+  parameterDigests,
+  withoutNative,
+} from '../support/known-proof.ts';
+import { goldenJson } from '../support/vanilla.ts';
+
+/** SnapDeals and PoRep take a minute: test/large. */
+describe.each(['window-2kib', 'winning-2kib'])('%s', (name) => {
+  it('has the reference’s parameters and proof, byte for byte', async (context) => {
+    context.skip(withoutNative, 'the native backend is not built');
+    const known = goldenJson(`${name}.known.json`);
+    const key = await knownParameters(name);
+    expect(known).toMatchObject(await parameterDigests(key));
+    expect(await knownProof(name, key)).toBe(known.proof_hex);
+  });
+});
