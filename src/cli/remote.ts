@@ -32,6 +32,7 @@ export class RemoteProver implements RemoteServer {
     const { job_id: id } = submitted;
     try {
       const job = await this.#client.settled(id, { signal, ...(onProgress && { onProgress }) });
+      if (job.kind !== 'circom') throw new ProverError('ERR_INTERNAL', { reason: 'other kind' });
       return {
         jobId: id,
         proof: job.proof as ProveReport['proof'],

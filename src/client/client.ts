@@ -1,6 +1,8 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { ERRORS, type ErrorCode, fromErrorRecord, ProverError } from '../core/errors.ts';
 import type {
+  CircomJob,
+  FilecoinJob,
   Job,
   JobList,
   KeyList,
@@ -21,12 +23,30 @@ export interface ConnectOptions {
   readonly token?: string;
 }
 
-/** Bytes of a `.wtns` file, or the SHA-256 of an upload. */
-export type Witness = Blob | Uint8Array<ArrayBuffer> | { readonly sha256: string };
+/** Bytes, or the SHA-256 of an upload. */
+export type Upload = Blob | Uint8Array<ArrayBuffer> | { readonly sha256: string };
 
-export interface ProveRequest extends Omit<ProveParams, 'kind' | 'payload' | 'wait'> {
-  readonly witness: Witness;
+type Common = 'backend' | 'priority' | 'deadline' | 'strict' | 'idempotency_key';
+
+/** A circom circuit: key and witness, a `.wtns` file. */
+export interface CircomRequest extends Pick<ProveParams, Common> {
+  readonly kind?: 'circom';
+  readonly key: string;
+  readonly witness: Upload;
 }
+
+/** A proof of Filecoin: what is proved, and the vanilla proofs. */
+export interface FilecoinRequest
+  extends Pick<ProveParams, Common | 'miner' | 'sector_number' | 'partition'> {
+  readonly kind: FilecoinJob['kind'];
+  /** Default: the stored key that fits. */
+  readonly key?: string;
+  /** What a statement file says. A PoRep needs none where `miner` and `sector_number` are given. */
+  readonly statement?: object;
+  readonly vanilla: readonly Upload[];
+}
+
+export type ProveRequest = CircomRequest | FilecoinRequest;
 
 /** snarkjs's JSON, which the service checks; the key by name, or its verification key. */
 export interface VerifyRequest {
@@ -36,8 +56,10 @@ export interface VerifyRequest {
   readonly public: unknown;
 }
 
-export type CompletedJob = Job &
-  Required<Pick<Job, 'proof' | 'public' | 'key_digest' | 'verified'>>;
+type Always = 'proof' | 'key_digest' | 'verified';
+export type CompletedCircomJob = CircomJob & Required<Pick<CircomJob, Always | 'public'>>;
+export type CompletedFilecoinJob = FilecoinJob & Required<Pick<FilecoinJob, Always | 'partitions'>>;
+export type CompletedJob = CompletedCircomJob | CompletedFilecoinJob;
 
 export interface WaitOptions {
   /** Stops the waiting; the job goes on. */
@@ -86,18 +108,29 @@ export class Client {
   }
 
   /** Proves and waits: the job with its verified proof. @throws the job's own error */
+  prove(request: CircomRequest, options?: WaitOptions): Promise<CompletedCircomJob>;
+  prove(request: FilecoinRequest, options?: WaitOptions): Promise<CompletedFilecoinJob>;
   async prove(request: ProveRequest, options: WaitOptions = {}): Promise<CompletedJob> {
     const { job_id: id } = await this.submit(request, options.signal);
     return this.settled(id, options);
   }
 
-  /** Uploads the witness where that is needed, and submits the job. */
-  async submit({ witness, ...rest }: ProveRequest, signal?: AbortSignal): Promise<Job> {
-    const sha256 = 'sha256' in witness ? witness.sha256 : await this.upload(witness, signal);
-    return this.#post('v1/prove', { kind: 'circom', ...rest, payload: { sha256 } }, signal);
+  /** Uploads what has to be, and submits the job. */
+  async submit(request: ProveRequest, signal?: AbortSignal): Promise<Job> {
+    const stored = async (upload: Upload) => ({
+      sha256: 'sha256' in upload ? upload.sha256 : await this.upload(upload, signal),
+    });
+    if (!('vanilla' in request)) {
+      const { witness, ...rest } = request;
+      const payload = await stored(witness);
+      return this.#post('v1/prove', { kind: 'circom', ...rest, payload }, signal);
+    }
+    const vanilla: { readonly sha256: string }[] = [];
+    for (const file of request.vanilla) vanilla.push(await stored(file));
+    return this.#post('v1/prove', { ...request, vanilla }, signal);
   }
 
-  /** @returns SHA-256 of the bytes, to prove them by */
+  /** @returns SHA-256 of the bytes, to name them by */
   async upload(bytes: Blob | Uint8Array<ArrayBuffer>, signal?: AbortSignal): Promise<string> {
     const contentType = 'application/octet-stream';
     const send = { method: 'POST', body: bytes, contentType, signal } as const;

@@ -1,12 +1,16 @@
 // Generated from openapi/openapi.json by `npm run generate`.
 
+export type Job = CircomJob | FilecoinJob;
+
 export interface Schemas {
   JsonRpcResponse?: JsonRpcResponse;
   Error?: Error;
   JsonRpcRequest?: JsonRpcRequest;
   Payload?: Payload;
   Job?: Job;
+  CircomJob?: CircomJob;
   Proof?: Proof;
+  FilecoinJob?: FilecoinJob;
   ProveForm?: ProveForm;
   ProveParams?: ProveParams;
   VerifyResult?: VerifyResult;
@@ -88,25 +92,24 @@ export interface Payload {
   sha256: string;
   bytes: number;
 }
-export interface Job {
+export interface CircomJob {
   /**
    * Id of a job
    */
   job_id: string;
-  kind: 'circom' | 'porep' | 'window-post' | 'winning-post' | 'snap-deals';
   state: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
   /**
    * Share done
    */
   progress: number;
   /**
-   * Time left, from the jobs of the same key; in state running
+   * Time left, from jobs like it; in state running
    */
   eta_seconds?: number;
   /**
-   * As it was asked for
+   * As it was asked for; where none was, the digest of the one that fits
    */
-  key?: string;
+  key: string;
   submitted_at: string;
   started_at?: string;
   ended_at?: string;
@@ -138,10 +141,8 @@ export interface Job {
   error?: Error & {
     [k: string]: unknown;
   };
-  /**
-   * In state completed: snarkjs's form, or hex of 192 bytes for each partition
-   */
-  proof?: Proof | string;
+  kind: 'circom';
+  proof?: Proof;
   /**
    * Public inputs, decimal
    */
@@ -154,7 +155,7 @@ export interface Job {
   };
 }
 /**
- * Groth16 proof in snarkjs's form
+ * In state completed
  */
 export interface Proof {
   /**
@@ -175,18 +176,121 @@ export interface Proof {
   protocol: 'groth16';
   curve: 'bn128' | 'bls12381';
 }
+export interface FilecoinJob {
+  /**
+   * Id of a job
+   */
+  job_id: string;
+  state: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
+  /**
+   * Share done
+   */
+  progress: number;
+  /**
+   * Time left, from jobs like it; in state running
+   */
+  eta_seconds?: number;
+  /**
+   * As it was asked for; where none was, the digest of the one that fits
+   */
+  key: string;
+  submitted_at: string;
+  started_at?: string;
+  ended_at?: string;
+  /**
+   * W3C trace id
+   */
+  trace_id: string;
+  /**
+   * SHA-256 of the key file
+   */
+  key_digest?: string;
+  /**
+   * Backend that made the proof
+   */
+  backend?: 'cuda' | 'cpu' | 'cpu-reference' | 'webgpu';
+  device?: string;
+  /**
+   * Times a proof was computed
+   */
+  attempts?: number;
+  /**
+   * Why not the first choice of backend
+   */
+  fallback_reason?: string;
+  /**
+   * Always true: nothing else is returned
+   */
+  verified?: true;
+  error?: Error & {
+    [k: string]: unknown;
+  };
+  kind: 'porep' | 'window-post' | 'winning-post' | 'snap-deals';
+  /**
+   * Name of the proof's type on the chain
+   */
+  registered_proof?: string;
+  /**
+   * In state completed: 192 bytes for each partition, in their order; hex
+   */
+  proof?: string;
+  /**
+   * How the proof of each came about
+   */
+  partitions?: {
+    partition: number;
+    /**
+     * Backend that makes the proof
+     */
+    backend: 'cuda' | 'cpu' | 'cpu-reference' | 'webgpu';
+    device: string;
+    attempts: number;
+    fallback_reason?: string;
+  }[];
+  /**
+   * For a PoRep that is not interactive: the chain takes its proofs aggregated only
+   */
+  aggregated?: false;
+  /**
+   * Milliseconds: total_ms, and <stage>_ms for each stage that ended
+   */
+  timings?: {
+    [k: string]: number;
+  };
+}
 export interface ProveForm {
+  /**
+   * Default: circom
+   */
+  kind?: 'circom' | 'porep' | 'window-post' | 'winning-post' | 'snap-deals';
   /**
    * Name or SHA-256 of a stored key
    */
-  key: string;
-  witness: string;
+  key?: string;
+  /**
+   * circom: a .wtns file
+   */
+  witness?: string;
+  /**
+   * A statement file, JSON
+   */
+  statement?: string;
+  /**
+   * Vanilla proofs, a part each
+   */
+  vanilla?: string[];
+  /**
+   * porep, instead of a statement: whose sector; the rest is read from the vanilla proof
+   */
+  miner?: string;
+  sector_number?: string;
+  partition?: string;
   /**
    * Backend that makes the proof
    */
   backend?: 'cuda' | 'cpu' | 'cpu-reference' | 'webgpu';
   /**
-   * A class starts before those after it; default: normal
+   * A class starts before those after it; default: critical for winning-post, high for window-post, else normal
    */
   priority?: 'critical' | 'high' | 'normal' | 'low';
   /**
@@ -202,17 +306,17 @@ export interface ProveForm {
 }
 export interface ProveParams {
   /**
-   * What is proved: a circom witness against a zkey
+   * What is proved: a circom witness, or a proof of Filecoin
    */
-  kind: 'circom';
+  kind: 'circom' | 'porep' | 'window-post' | 'winning-post' | 'snap-deals';
   /**
-   * Name or SHA-256 of a stored key
+   * Name or SHA-256 of a stored key. Needed for circom; else the stored key that fits
    */
-  key: string;
+  key?: string;
   /**
-   * Witness (.wtns): the digest of an upload, or the bytes themselves up to 1 MiB
+   * circom: the witness (.wtns)
    */
-  payload:
+  payload?:
     | {
         /**
          * SHA-256 of an uploaded payload
@@ -223,11 +327,66 @@ export interface ProveParams {
         base64: string;
       };
   /**
+   * What is proved, in the terms of the chain, or the digest of an upload that says so
+   */
+  statement?:
+    | {
+        /**
+         * SHA-256 of an uploaded payload
+         */
+        sha256: string;
+      }
+    | {
+        [k: string]: unknown;
+      };
+  /**
+   * porep, instead of a statement: whose sector; the rest is read from the vanilla proof
+   */
+  miner?: string;
+  /**
+   * porep, instead of a statement; may be missing where the vanilla proof says it (SectorNum)
+   */
+  sector_number?: number | string;
+  /**
+   * Vanilla proofs. porep: the output of its first phase; winning-post: one; window-post: one a sector, in any order; snap-deals: one a partition, in their order
+   *
+   * @minItems 1
+   * @maxItems 10000
+   */
+  vanilla?: [
+    (
+      | {
+          /**
+           * SHA-256 of an uploaded payload
+           */
+          sha256: string;
+        }
+      | {
+          base64: string;
+        }
+    ),
+    ...(
+      | {
+          /**
+           * SHA-256 of an uploaded payload
+           */
+          sha256: string;
+        }
+      | {
+          base64: string;
+        }
+    )[]
+  ];
+  /**
+   * Prove this partition only; default: all of them
+   */
+  partition?: number;
+  /**
    * Default: the fastest that works here
    */
   backend?: 'cuda' | 'cpu' | 'cpu-reference' | 'webgpu';
   /**
-   * A class starts before those after it; default: normal
+   * A class starts before those after it; default: critical for winning-post, high for window-post, else normal
    */
   priority?: 'critical' | 'high' | 'normal' | 'low';
   /**
@@ -290,20 +449,19 @@ export interface JobSummary {
    * Id of a job
    */
   job_id: string;
-  kind: 'circom' | 'porep' | 'window-post' | 'winning-post' | 'snap-deals';
   state: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
   /**
    * Share done
    */
   progress: number;
   /**
-   * Time left, from the jobs of the same key; in state running
+   * Time left, from jobs like it; in state running
    */
   eta_seconds?: number;
   /**
-   * As it was asked for
+   * As it was asked for; where none was, the digest of the one that fits
    */
-  key?: string;
+  key: string;
   submitted_at: string;
   started_at?: string;
   ended_at?: string;
@@ -335,6 +493,7 @@ export interface JobSummary {
   error?: Error & {
     [k: string]: unknown;
   };
+  kind: 'circom' | 'porep' | 'window-post' | 'winning-post' | 'snap-deals';
 }
 export interface Timeline {
   /**
@@ -351,10 +510,12 @@ export interface Timeline {
     stage:
       | 'JOB'
       | 'QUEUE'
+      | 'HOST_BOOT'
       | 'SRS_LOAD'
       | 'VANILLA'
       | 'SYNTH'
       | 'STAGE'
+      | 'EVALUATE'
       | 'H2D'
       | 'GPU'
       | 'NTT'

@@ -1,12 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ProverError } from '../core/errors.ts';
+import { syncFolder } from '../core/sync-folder.ts';
 import { storageError } from './database.ts';
 
 /** A payload that no job waits for is kept this long, so that a client may prove it again. */
 const UNUSED_KEPT_MS = 3_600_000;
+/** A job may bring thousands of payloads: not each of them looks at all the others. */
+const SWEEP_EVERY_MS = 60_000;
 
 export interface PayloadInfo {
   readonly sha256: string;
@@ -20,6 +23,8 @@ export interface PayloadStore {
    */
   put(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<PayloadInfo>;
   has(sha256: string): boolean;
+  /** From front to back. @throws ERR_PAYLOAD_UNKNOWN */
+  read(sha256: string): AsyncIterable<Uint8Array>;
 }
 
 export interface PayloadFolderOptions {
@@ -28,6 +33,8 @@ export interface PayloadFolderOptions {
   readonly bytesMax: number;
   /** Whether an unsettled job needs the payload. */
   inUse(sha256: string): boolean;
+  /** Pause between sweeps that uploads start. Default: a minute. */
+  readonly sweepEveryMs?: number;
 }
 
 /** Payloads in a folder, each named by its SHA-256: the same bytes are stored once. */
@@ -36,6 +43,7 @@ export class PayloadFolder implements PayloadStore {
   /** Bytes of all payloads, and of those on their way; counted once, then kept up to date. */
   #bytes: number | undefined;
   #sweeping: Promise<void> | undefined;
+  #sweptAtMs = 0;
 
   constructor(options: PayloadFolderOptions) {
     this.#options = options;
@@ -47,7 +55,9 @@ export class PayloadFolder implements PayloadStore {
     let written = 0;
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      await this.sweep();
+      const { sweepEveryMs = SWEEP_EVERY_MS } = this.#options;
+      const isDue = Date.now() - this.#sweptAtMs >= sweepEveryMs;
+      if (this.#bytes === undefined || isDue) await this.sweep();
       const info = await writeHashed(partial, body, (bytes) => {
         if (written + bytes > limitBytes) {
           throw new ProverError('ERR_TOO_LARGE', { subject: 'payload', limit: limitBytes });
@@ -70,6 +80,11 @@ export class PayloadFolder implements PayloadStore {
 
   has(sha256: string): boolean {
     return existsSync(this.path(sha256));
+  }
+
+  async *read(sha256: string): AsyncGenerator<Uint8Array> {
+    await this.use(sha256);
+    yield* createReadStream(this.path(sha256));
   }
 
   path(sha256: string): string {
@@ -110,6 +125,7 @@ export class PayloadFolder implements PayloadStore {
   async #removeOld(): Promise<void> {
     const { folder, inUse } = this.#options;
     const first = this.#bytes === undefined;
+    this.#sweptAtMs = Date.now();
     let kept = 0;
     for (const name of await namesIn(folder)) {
       const path = join(folder, name);
@@ -157,16 +173,6 @@ async function writeHashed(
     await file.close();
   }
   return { sha256: hash.digest('hex'), bytes };
-}
-
-/** A name in a folder has reached the disk only once the folder has. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 function isSystemError(thrown: unknown): boolean {

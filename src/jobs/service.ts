@@ -60,8 +60,9 @@ export interface VerifyRequest {
 export interface JobService {
   /**
    * Accepts a job, or finds the one of its idempotency key, and returns at once.
-   * @throws ERR_FORMAT for a statement, ERR_KEY_UNKNOWN, ERR_PAYLOAD_UNKNOWN, ERR_BACKEND_UNAVAILABLE, ERR_DEADLINE,
-   *   ERR_IDEMPOTENCY, ERR_QUEUE_FULL, ERR_STORAGE, ERR_SHUTTING_DOWN
+   * @throws ERR_FORMAT for a statement, ERR_PARAMS for a partition, ERR_KEY_UNKNOWN,
+   *   ERR_PAYLOAD_UNKNOWN, ERR_BACKEND_UNAVAILABLE, ERR_DEADLINE, ERR_IDEMPOTENCY,
+   *   ERR_QUEUE_FULL, ERR_STORAGE, ERR_SHUTTING_DOWN
    */
   submit(request: JobRequest, options?: { readonly traceparent?: string }): Promise<Job>;
   /** @throws ERR_JOB_UNKNOWN */

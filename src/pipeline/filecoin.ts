@@ -1,9 +1,8 @@
-import type { CircuitKind } from '../circuits/filecoin/circuits.ts';
 import { ProverError } from '../core/errors.ts';
 import type { PartitionResult, ProofOrigin, StatementFacts, StoredFile } from '../host/protocol.ts';
 import type { TaskOptions } from './pipeline.ts';
 
-export type FilecoinKind = CircuitKind;
+export type FilecoinKind = StatementFacts['kind'];
 
 /** Proofs for a statement of Filecoin: one a partition. */
 export interface StatementTask extends TaskOptions {

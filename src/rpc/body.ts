@@ -11,10 +11,10 @@ import type { Caller } from './access.ts';
 export const JSON_BODY_BYTES_MAX = 2 * 1024 * 1024;
 
 /**
- * Of its shape: a verification key of 5,000 public inputs has 20,000 values, a batch of a hundred
- * of the largest requests 3,000 names.
+ * Of its shape: a verification key of 5,000 public inputs has 20,000 values, a job as many names as
+ * vanilla proofs.
  */
-export const JSON_LIMITS: JsonLimits = { levels: 32, values: 100_000, names: 5_000 };
+export const JSON_LIMITS: JsonLimits = { levels: 32, values: 100_000, names: 12_000 };
 
 /** A body brings so much in each such time, or its client is cut off. */
 const BODY_PACE = { ms: 30_000, bytesMin: 32 * KIB } as const;

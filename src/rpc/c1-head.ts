@@ -109,7 +109,8 @@ export async function readC1Head(source: AsyncIterable<Uint8Array>): Promise<C1H
   const { text, spilled } = await readSpilling(all(), { bytesMax: WRAPPED_BYTES_MAX, spill: scan });
   const { phase1Out, ...sector } = wrapperOf(text);
   const inner = spilled.get(phase1Out);
-  if (inner === undefined) return { ...(await scan([Buffer.from(phase1Out, 'base64')])), ...sector };
+  if (inner === undefined)
+    return { ...(await scan([Buffer.from(phase1Out, 'base64')])), ...sector };
   if ('error' in inner) throw inner.error;
   return { ...inner.value, ...sector };
 }

@@ -55,6 +55,17 @@ export const Payload = z
   )
   .describe('The digest of an upload, or the bytes themselves up to 1 MiB');
 
+/** Of one job: those of four full partitions of WindowPoSt. */
+export const VANILLA_FILES_MAX = 10_000;
+
+export const MinerAddress = z
+  .string()
+  .regex(/^[ft]0\d{1,20}$/, "expected a miner's id address such as f01000");
+
+export const SectorNumber = z.union([z.int().nonnegative(), z.string().regex(/^\d{1,20}$/)], {
+  error: 'expected a whole number, or its digits',
+});
+
 /** A JSON object that a device host checks further; here only its shape is bounded. */
 export const ForeignJson = z
   .looseObject({})
@@ -130,9 +141,7 @@ const JobFields = {
   error: ErrorView.optional().describe('In state failed'),
 };
 
-export const JobSummary = z
-  .object({ ...JobFields, kind: z.enum(JOB_KINDS) })
-  .openapi('JobSummary');
+export const JobSummary = z.object({ ...JobFields, kind: z.enum(JOB_KINDS) }).openapi('JobSummary');
 
 const Timings = z
   .record(z.string(), z.number().nonnegative())

@@ -88,7 +88,14 @@ export class FakeJobs implements JobService {
   refusal: unknown;
   verdict: VerifyOutcome = { valid: true };
   hostList: readonly HostStatus[] = [
-    { backend: 'cuda', available: false, reason: 'no driver', state: 'stopped', restarts: 0 },
+    {
+      backend: 'cuda',
+      available: false,
+      reason: 'no driver',
+      state: 'unavailable',
+      restarts: 0,
+      residents: [],
+    },
     {
       backend: 'cpu-reference',
       available: true,
@@ -97,6 +104,7 @@ export class FakeJobs implements JobService {
       memoryBytes: 1024,
       state: 'idle',
       restarts: 0,
+      residents: [],
     },
   ];
   /** Completes each job as soon as it is submitted. */
@@ -236,7 +244,7 @@ export class FakeJobs implements JobService {
 }
 
 export class FakePayloads implements PayloadStore {
-  readonly #known = new Set<string>();
+  readonly #known = new Map<string, Uint8Array>();
   /** Bodies that ended in an error, in order. */
   readonly failures: unknown[] = [];
   /** Awaited for each chunk, before the next one is taken. */
@@ -244,6 +252,7 @@ export class FakePayloads implements PayloadStore {
 
   async put(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<PayloadInfo> {
     const hash = createHash('sha256');
+    const chunks: Uint8Array[] = [];
     let bytes = 0;
     try {
       for await (const chunk of body) {
@@ -252,6 +261,7 @@ export class FakePayloads implements PayloadStore {
           throw new ProverError('ERR_TOO_LARGE', { subject: 'payload', limit: limitBytes });
         }
         hash.update(chunk);
+        chunks.push(chunk);
         await this.onChunk(chunk);
       }
     } catch (thrown) {
@@ -259,12 +269,18 @@ export class FakePayloads implements PayloadStore {
       throw thrown;
     }
     const sha256 = hash.digest('hex');
-    this.#known.add(sha256);
+    this.#known.set(sha256, Buffer.concat(chunks));
     return { sha256, bytes };
   }
 
   has(sha256: string): boolean {
     return this.#known.has(sha256);
+  }
+
+  async *read(sha256: string): AsyncGenerator<Uint8Array> {
+    const bytes = this.#known.get(sha256);
+    if (bytes === undefined) throw new ProverError('ERR_PAYLOAD_UNKNOWN', { sha256 });
+    yield bytes;
   }
 }
 

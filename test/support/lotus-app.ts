@@ -37,6 +37,10 @@ export class KeptPayloads implements PayloadStore {
   has(digest: string): boolean {
     return this.bytes.has(digest);
   }
+
+  async *read(digest: string): AsyncGenerator<Uint8Array> {
+    yield this.bytes.get(digest) as Buffer;
+  }
 }
 
 /** Jobs of Filecoin's proofs that a test settles by hand. */

@@ -1,21 +1,63 @@
 import { z } from '@hono/zod-openapi';
 import type { Micros } from '../../core/units.ts';
-import { isSettled, PRIORITIES } from '../../jobs/job.ts';
-import type { Call } from '../context.ts';
+import { isSettled, JOB_KINDS, type JobRequest, PRIORITIES } from '../../jobs/job.ts';
 import { jobResult, jobView } from '../job-view.ts';
 import { defineMethod } from '../method.ts';
-import { Backend, INLINE_PAYLOAD_BYTES_MAX, JobView, KeyName, Payload } from '../schemas.ts';
+import { sourceOf } from '../prove-source.ts';
+import {
+  Backend,
+  ForeignJson,
+  JobView,
+  KeyName,
+  MinerAddress,
+  Payload,
+  SectorNumber,
+  Sha256,
+  VANILLA_FILES_MAX,
+} from '../schemas.ts';
+
+const StatementParam = z
+  .union([z.strictObject({ sha256: Sha256 }), ForeignJson])
+  .describe('What is proved, in the terms of the chain, or the digest of an upload that says so');
 
 export const ProveParams = z
   .strictObject({
-    kind: z.literal('circom').describe('What is proved: a circom witness against a zkey'),
-    key: KeyName,
-    payload: Payload,
+    kind: z
+      .enum(JOB_KINDS, { error: `expected one of ${JOB_KINDS.join(', ')}` })
+      .describe('What is proved: a circom witness, or a proof of Filecoin'),
+    key: KeyName.optional().describe(
+      'Name or SHA-256 of a stored key. Needed for circom; else the stored key that fits',
+    ),
+    payload: Payload.optional().describe('circom: the witness (.wtns)'),
+    statement: StatementParam.optional(),
+    miner: MinerAddress.optional().describe(
+      'porep, instead of a statement: whose sector; the rest is read from the vanilla proof',
+    ),
+    sector_number: SectorNumber.optional().describe(
+      'porep, instead of a statement; may be missing where the vanilla proof says it (SectorNum)',
+    ),
+    vanilla: z
+      .array(Payload)
+      .min(1, 'expected at least one')
+      .max(VANILLA_FILES_MAX, `expected at most ${VANILLA_FILES_MAX}`)
+      .optional()
+      .describe(
+        'Vanilla proofs. porep: the output of its first phase; winning-post: one; window-post: ' +
+          'one a sector, in any order; snap-deals: one a partition, in their order',
+      ),
+    partition: z
+      .int()
+      .nonnegative()
+      .optional()
+      .describe('Prove this partition only; default: all of them'),
     backend: Backend.optional().describe('Default: the fastest that works here'),
     priority: z
       .enum(PRIORITIES)
       .optional()
-      .describe('A class starts before those after it; default: normal'),
+      .describe(
+        'A class starts before those after it; default: critical for winning-post, high for ' +
+          'window-post, else normal',
+      ),
     deadline: z.iso
       .datetime({ offset: true })
       .optional()
@@ -56,34 +98,25 @@ export const prove = defineMethod({
     'ERR_CANCELLED',
     'ERR_JOB_STATE',
   ],
-  async run({ kind, key, payload, backend, wait, ...options }, call) {
+  async run(params, call) {
     const { jobs } = call.services;
     call.quota.check(call.caller.id);
-    const sha256 = 'sha256' in payload ? payload.sha256 : await store(payload.base64, call);
-    const job = await jobs.submit(
-      {
-        ...{ kind, key, payload: sha256 },
-        ...(backend !== undefined && { backend }),
-        ...(options.priority !== undefined && { priority: options.priority }),
-        ...(options.strict !== undefined && { strict: options.strict }),
-        ...(options.deadline !== undefined && {
-          deadline: (Date.parse(options.deadline) * 1000) as Micros,
-        }),
-        ...(options.idempotency_key !== undefined && {
-          idempotencyKey: options.idempotency_key,
-        }),
-      },
-      call.traceparent === undefined ? {} : { traceparent: call.traceparent },
-    );
+    const request: JobRequest = { ...(await sourceOf(params, call)), ...optionsOf(params) };
+    const { traceparent } = call;
+    const job = await jobs.submit(request, traceparent === undefined ? {} : { traceparent });
     if (!isSettled(job.state)) call.quota.add(call.caller.id, job.id);
-    if (!wait) return jobView(job, call);
+    if (!params.wait) return jobView(job, call);
     return jobResult(await jobs.settled(job.id, call.signal), call);
   },
 });
 
-async function store(base64: string, { services }: Call): Promise<string> {
-  async function* body() {
-    yield Buffer.from(base64, 'base64');
-  }
-  return (await services.payloads.put(body(), INLINE_PAYLOAD_BYTES_MAX)).sha256;
+function optionsOf(params: z.output<typeof ProveParams>) {
+  const { backend, priority, strict, deadline, idempotency_key: idempotencyKey } = params;
+  return {
+    ...(backend !== undefined && { backend }),
+    ...(priority !== undefined && { priority }),
+    ...(strict !== undefined && { strict }),
+    ...(deadline !== undefined && { deadline: (Date.parse(deadline) * 1000) as Micros }),
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+  };
 }

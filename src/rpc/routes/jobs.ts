@@ -10,6 +10,7 @@ import { cancel } from '../methods/cancel.ts';
 import { result } from '../methods/result.ts';
 import { status } from '../methods/status.ts';
 import { TimelineView, timeline } from '../methods/timeline.ts';
+import { BINARY_PROOF, otherKind, proofBytes } from '../proof-bytes.ts';
 import { callOf, json, type Route, responses } from '../route.ts';
 import { JobId, JobState, JobSummary, JobView, KeyName, SnarkjsProof } from '../schemas.ts';
 
@@ -92,12 +93,13 @@ function resultFile(name: 'proof' | 'public', schema: z.ZodType): Route {
     config: {
       method: 'get',
       path: `/v1/jobs/{job_id}/${name}.json`,
-      summary: `The file ${name}.json of snarkjs`,
+      summary: `The file ${name}.json of snarkjs, of a circom circuit`,
       request,
       responses: responses({ 200: json('The file', schema) }, ['ERR_PARAMS', ...result.errors]),
     },
     async handle(c, context) {
       const job = await result.invoke(idOf(c), callOf(c, context));
+      if (job.kind !== 'circom') throw otherKind('circom', job.kind);
       return c.body(snarkjsText(job[name]), 200, { 'content-type': 'application/json' });
     },
   };
@@ -110,6 +112,20 @@ function snarkjsText(value: unknown): string {
 
 export const proofRoute = resultFile('proof', SnarkjsProof);
 export const publicRoute = resultFile('public', z.array(z.string()));
+
+export const proofBytesRoute: Route = {
+  scope: 'read',
+  config: {
+    method: 'get',
+    path: '/v1/jobs/{job_id}/proof.bin',
+    summary: 'The proof as Lotus and Curio take it: 192 bytes for each partition, in their order',
+    request,
+    responses: responses({ 200: BINARY_PROOF }, ['ERR_PARAMS', ...result.errors]),
+  },
+  async handle(c, context) {
+    return proofBytes(c, await result.invoke(idOf(c), callOf(c, context)));
+  },
+};
 
 export const timelineRoute: Route = {
   scope: 'read',

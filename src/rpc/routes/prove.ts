@@ -13,18 +13,18 @@ import {
 import type { ServiceContext } from '../context.ts';
 import { readForm } from '../form.ts';
 import { ProveParams, prove } from '../methods/prove.ts';
+import { BINARY_PROOF, Binary, prefersBytes, proofBytes } from '../proof-bytes.ts';
 import { callOf, json, type Route, responses } from '../route.ts';
-import { Backend, JobView, KeyName, Sha256 } from '../schemas.ts';
+import { Backend, JobView, KeyName, Sha256, VANILLA_FILES_MAX } from '../schemas.ts';
 
 const PayloadView = z.object({ sha256: Sha256, bytes: z.int() }).openapi('Payload');
-const Binary = z.string().openapi({ format: 'binary' });
 
 export const payloadsRoute: Route = {
   scope: 'write',
   config: {
     method: 'post',
     path: '/v1/payloads',
-    summary: 'Upload a witness (.wtns); answers the digest to prove it by',
+    summary: 'Upload a witness, a statement or a vanilla proof; answers the digest to name it by',
     request: {
       body: { required: true, content: { 'application/octet-stream': { schema: Binary } } },
     },
@@ -43,25 +43,36 @@ export const payloadsRoute: Route = {
   },
 };
 
+const { shape } = ProveParams;
+const Flag = z.enum(['true', 'false']).optional();
 const ProveForm = z
   .object({
-    key: KeyName,
-    witness: Binary,
+    kind: shape.kind.optional().describe('Default: circom'),
+    key: KeyName.optional(),
+    witness: Binary.optional().describe('circom: a .wtns file'),
+    statement: Binary.optional().describe('A statement file, JSON'),
+    vanilla: z.array(Binary).optional().describe('Vanilla proofs, a part each'),
+    miner: shape.miner,
+    sector_number: z.string().optional(),
+    partition: z.string().optional(),
     backend: Backend.optional(),
-    priority: ProveParams.shape.priority,
-    deadline: ProveParams.shape.deadline,
-    idempotency_key: ProveParams.shape.idempotency_key,
-    strict: z.enum(['true', 'false']).optional(),
-    wait: z.enum(['true', 'false']).optional(),
+    priority: shape.priority,
+    deadline: shape.deadline,
+    idempotency_key: shape.idempotency_key,
+    strict: Flag,
+    wait: Flag,
   })
   .openapi('ProveForm');
+
+const FILES = { witness: 1, statement: 1, vanilla: VANILLA_FILES_MAX } as const;
+const FIELDS = Object.keys(ProveForm.shape).filter((name) => !Object.hasOwn(FILES, name));
 
 export const proveRoute: Route = {
   scope: 'write',
   config: {
     method: 'post',
     path: '/v1/prove',
-    summary: prove.summary,
+    summary: `${prove.summary}; with \`Accept: application/octet-stream\`, its proof`,
     request: {
       body: {
         required: true,
@@ -72,15 +83,27 @@ export const proveRoute: Route = {
       },
     },
     responses: responses(
-      { 200: json('The result', JobView), 202: json('The job; Location names it', JobView) },
+      {
+        200: {
+          description: 'The result',
+          content: {
+            'application/json': { schema: JobView },
+            ...BINARY_PROOF.content,
+          },
+        },
+        202: json('The job; Location names it', JobView),
+      },
       ['ERR_PARAMS', 'ERR_MEDIA_TYPE', ...prove.errors],
     ),
   },
   async handle(c, context) {
     const params = await proveParams(c, context);
     const job = await prove.invoke(params, callOf(c, context));
-    if (job.state === 'completed') return c.json(job);
-    return c.json(job, 202, { location: `/v1/jobs/${job.job_id}` });
+    const location = `/v1/jobs/${job.job_id}`;
+    if (job.state !== 'completed') return c.json(job, 202, { location });
+    if (!prefersBytes(c)) return c.json(job);
+    c.header('location', location);
+    return proofBytes(c, job);
   },
 };
 
@@ -95,17 +118,27 @@ async function proveParams(c: Context<Env>, context: ServiceContext): Promise<un
   }
   refuseEncoding(c);
   const { payloads } = context.services;
-  const { fields, file } = await readForm(c, {
-    fields: ['key', 'backend', 'priority', 'deadline', 'idempotency_key', 'strict', 'wait'],
-    file: 'witness',
+  const { fields, files } = await readForm(c, {
+    fields: FIELDS,
+    files: FILES,
     fileBytesMax: context.uploadLimitBytes,
     store: (stream) => payloads.put(stream, context.uploadLimitBytes),
   });
-  const { wait, strict, ...named } = fields;
+  const named = (wanted: string) =>
+    files.filter(({ name }) => name === wanted).map(({ sha256 }) => ({ sha256 }));
+  const [[witness], [statement], vanilla] = [
+    named('witness'),
+    named('statement'),
+    named('vanilla'),
+  ];
+  const { wait, strict, partition, kind = 'circom', ...rest } = fields;
   return {
-    kind: 'circom',
-    ...named,
-    payload: { sha256: file.sha256 },
+    kind,
+    ...rest,
+    ...(witness && { payload: witness }),
+    ...(statement && { statement }),
+    ...(vanilla.length > 0 && { vanilla }),
+    ...(partition !== undefined && { partition: numberField('partition', partition) }),
     ...(strict !== undefined && { strict: booleanField('strict', strict) }),
     ...(wait !== undefined && { wait: booleanField('wait', wait) }),
   };
@@ -114,4 +147,9 @@ async function proveParams(c: Context<Env>, context: ServiceContext): Promise<un
 function booleanField(subject: string, text: string): boolean {
   if (text === 'true' || text === 'false') return text === 'true';
   throw new ProverError('ERR_PARAMS', { subject, expected: 'true or false', actual: 'other text' });
+}
+
+function numberField(subject: string, text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new ProverError('ERR_PARAMS', { subject, expected: 'a number', actual: 'other text' });
 }

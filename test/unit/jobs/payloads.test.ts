@@ -11,7 +11,8 @@ let store: PayloadFolder;
 beforeEach(async () => {
   folder = join(await mkdtemp(join(tmpdir(), 'proofline-')), 'payloads');
   used = '';
-  store = new PayloadFolder({ folder, bytesMax: 1000, inUse: (sha256) => sha256 === used });
+  const inUse = (sha256: string) => sha256 === used;
+  store = new PayloadFolder({ folder, bytesMax: 1000, inUse, sweepEveryMs: 0 });
 });
 afterEach(() => rm(join(folder, '..'), { recursive: true }));
 
@@ -50,6 +51,25 @@ it('lets go of old payloads that no job needs', async () => {
   await store.put(body('new'), 9);
   expect(store.has(old.sha256)).toBe(false);
   expect(store.has(needed.sha256)).toBe(true);
+});
+
+it('uploads do not sweep each time', async () => {
+  const rare = new PayloadFolder({ folder, bytesMax: 1000, inUse: () => false });
+  const old = await rare.put(body('old'), 9);
+  const before = new Date(Date.now() - 2 * 3_600_000);
+  await utimes(rare.path(old.sha256), before, before);
+  await rare.put(body('new'), 9);
+  expect(rare.has(old.sha256)).toBe(true);
+  await rare.sweep();
+  expect(rare.has(old.sha256)).toBe(false);
+});
+
+it('gives back what it was given', async () => {
+  const { sha256 } = await store.put(body('some', 'bytes'), 9);
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of store.read(sha256)) chunks.push(chunk);
+  expect(Buffer.concat(chunks).toString()).toBe('somebytes');
+  await expect(store.read('00').next()).rejects.toMatchObject({ code: 'ERR_PAYLOAD_UNKNOWN' });
 });
 
 it('sweeps without an upload too, also before there is a folder', async () => {

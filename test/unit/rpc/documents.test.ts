@@ -32,8 +32,13 @@ describe('OpenRPC', () => {
     expect(prove.paramStructure).toBe('by-name');
     expect(prove.params.map(({ name, required }: Json) => [name, required])).toEqual([
       ['kind', true],
-      ['key', true],
-      ['payload', true],
+      ['key', false],
+      ['payload', false],
+      ['statement', false],
+      ['miner', false],
+      ['sector_number', false],
+      ['vanilla', false],
+      ['partition', false],
       ['backend', false],
       ['priority', false],
       ['deadline', false],

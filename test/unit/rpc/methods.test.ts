@@ -157,9 +157,21 @@ describe('parameters', () => {
   it.each<[message: string, method: string, params: unknown]>([
     ['params: expected object, got an array', 'prove', [prove]],
     ['params: expected object, got an array', 'status', ['job-1']],
-    ['params.kind: expected "circom", got nothing', 'prove', { ...prove, kind: undefined }],
-    ['params.kind: expected "circom", got another string', 'prove', { ...prove, kind: 'c1' }],
-    ['params.key: expected string, got nothing', 'prove', { ...prove, key: undefined }],
+    [
+      'params.kind: expected one of circom, porep, window-post, winning-post, snap-deals, got nothing',
+      'prove',
+      { ...prove, kind: undefined },
+    ],
+    [
+      'params.kind: expected one of circom, porep, window-post, winning-post, snap-deals, got another string',
+      'prove',
+      { ...prove, kind: 'c1' },
+    ],
+    [
+      'params.key: expected a name or SHA-256 for circom, got nothing',
+      'prove',
+      { ...prove, key: undefined },
+    ],
     ['params.key: expected string, got another number', 'prove', { ...prove, key: 5 }],
     ...['../../etc/passwd', 'a/b', '', '.hidden', '-rf', 'a b', 'k'.repeat(129), 'a\u0000'].map(
       (key): [string, string, unknown] => [
@@ -169,12 +181,12 @@ describe('parameters', () => {
       ],
     ),
     [
-      'params: expected only the fields kind, key, payload, backend, priority, deadline, strict, idempotency_key, wait, got path',
+      'params: expected only the fields kind, key, payload, statement, miner, sector_number, vanilla, partition, backend, priority, deadline, strict, idempotency_key, wait, got path',
       'prove',
       { ...prove, path: '/etc/passwd' },
     ],
     [
-      'params: expected only the fields kind, key, payload, backend, priority, deadline, strict, idempotency_key, wait, got __proto__',
+      'params: expected only the fields kind, key, payload, statement, miner, sector_number, vanilla, partition, backend, priority, deadline, strict, idempotency_key, wait, got __proto__',
       'prove',
       JSON.parse(`{"__proto__":{"wait":true},${JSON.stringify(prove).slice(1)}`),
     ],

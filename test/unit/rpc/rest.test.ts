@@ -114,22 +114,25 @@ describe('POST /v1/prove', () => {
   });
 
   it.each<[message: string, fields: Record<string, string | Blob>]>([
-    ['witness: expected a file, got none', { key: KEY.name }],
+    ['params.payload: expected a witness for circom, got nothing', { key: KEY.name }],
     ['witness: expected a file, got text', { key: KEY.name, witness: 'w.wtns' }],
-    ['params.key: expected string, got nothing', { witness }],
+    ['params.key: expected a name or SHA-256 for circom, got nothing', { witness }],
     [
       'params.key: expected a name or SHA-256 of a stored key, got another string',
       { key: '../k', witness },
     ],
     [
-      'form: expected only the fields key, backend, priority, deadline, idempotency_key, strict, wait, witness, got another one',
+      'form: expected only the fields kind, key, miner, sector_number, partition, backend, priority, deadline, idempotency_key, strict, wait, witness, statement, vanilla, got another one',
       {
         key: KEY.name,
         path: '/etc/passwd',
         witness,
       },
     ],
-    ['form: expected the file witness, got another', { key: KEY.name, proof: witness }],
+    [
+      'form: expected only the files witness, statement, vanilla, got another',
+      { key: KEY.name, proof: witness },
+    ],
     ['wait: expected true or false, got other text', { key: KEY.name, wait: '1', witness }],
     ['key: expected at most 4096 bytes, got more', { key: 'k'.repeat(4097), witness }],
   ])('%s', async (message, fields) => {
