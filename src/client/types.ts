@@ -648,7 +648,7 @@ export interface ServiceStatus {
     backend: 'cuda' | 'cpu' | 'cpu-reference' | 'webgpu';
   }[];
   /**
-   * Resident keys and circuits; empty while backends report none
+   * Keys that device hosts have loaded, by SHA-256
    */
   allocations: {
     srs: {
@@ -698,7 +698,7 @@ export interface ServiceStatus {
     version?: string;
     device_name?: string;
     memory_bytes?: number;
-    state: 'idle' | 'proving' | 'stopped';
+    state: 'idle' | 'proving' | 'unavailable';
     /**
      * Id of a job
      */

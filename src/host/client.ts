@@ -1,7 +1,14 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fromErrorRecord, ProverError } from '../core/errors.ts';
 import { nowMicros } from '../core/units.ts';
-import type { Beat, FromHost, HostEvent, HostOperations, Operation, ToHost } from './protocol.ts';
+import type {
+  FromHost,
+  HostEvent,
+  HostOperations,
+  KeyResidency,
+  Operation,
+  ToHost,
+} from './protocol.ts';
 
 /**
  * A host that has not let go of an aborted call by then is ended: the caller was promised one
@@ -39,6 +46,7 @@ export class HostClient {
   #closed = false;
   /** The child that runs has said something. */
   #booted = false;
+  #residents: readonly KeyResidency[] = [];
   #heardAt = 0;
   #watchdog: NodeJS.Timeout | undefined;
   readonly #silenceMsMax: number;
@@ -52,6 +60,11 @@ export class HostClient {
 
   get restarts(): number {
     return Math.max(0, this.#starts - 1);
+  }
+
+  /** Keys that the child has loaded. */
+  get residents(): readonly KeyResidency[] {
+    return this.#residents;
   }
 
   get pid(): number | undefined {
@@ -124,7 +137,7 @@ export class HostClient {
       execArgv: [],
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
-    child.on('message', (message) => this.#receive(message as FromHost | Beat));
+    child.on('message', (message) => this.#receive(message as FromHost));
     this.#watchdog = setInterval(() => this.#endIfHung(child), this.#silenceMsMax / 4);
     this.#watchdog.unref();
     child.once('error', (cause) => this.#ended(child, cause.message));
@@ -139,10 +152,14 @@ export class HostClient {
     else if (performance.now() - this.#heardAt > this.#silenceMsMax) child.kill('SIGKILL');
   }
 
-  #receive(message: FromHost | Beat): void {
+  #receive(message: FromHost): void {
     this.#heardAt = performance.now();
     if (!this.#booted) this.#noteBoot();
     if ('beat' in message) return;
+    if ('residents' in message) {
+      this.#residents = message.residents;
+      return;
+    }
     const call = this.#pending.get(message.id);
     if (call === undefined) return;
     if ('event' in message) {
@@ -170,6 +187,7 @@ export class HostClient {
     if (this.#child !== child) return;
     this.#child = undefined;
     this.#booted = false;
+    this.#residents = [];
     clearInterval(this.#watchdog);
     const calls = [...this.#pending.values()];
     this.#pending.clear();

@@ -1,7 +1,10 @@
+import { stat } from 'node:fs/promises';
 import type { BackendName, Device, LoadedKey, Run } from '../backend/backend.ts';
 import type { BackendRegistry } from '../backend/registry.ts';
+import { nowMicros } from '../core/units.ts';
 import { openKey } from '../formats/key-file.ts';
 import type { ProvingKeySource } from '../groth16/types.ts';
+import type { KeyResidency } from './protocol.ts';
 
 /** Keys that stay loaded; the least recently used is let go first. */
 const RESIDENT_KEYS_MAX = 4;
@@ -21,6 +24,7 @@ export interface ResidentKey {
   readonly digest: string;
   readonly source: ProvingKeySource;
   readonly loaded: LoadedKey;
+  readonly residency: KeyResidency;
 }
 
 /**
@@ -32,28 +36,39 @@ export class LoadedKeys {
   readonly #devices = new Map<string, Promise<Device>>();
   readonly #keys = new Map<string, ResidentKey>();
   readonly #checkedDigests = new Set<string>();
+  readonly #tell: (resident: readonly KeyResidency[]) => void;
 
-  constructor(registry: BackendRegistry) {
+  /** @param tell hears which keys are loaded, at each use of one */
+  constructor(registry: BackendRegistry, tell: (resident: readonly KeyResidency[]) => void) {
     this.registry = registry;
+    this.#tell = tell;
   }
 
   async load(request: KeyRequest, run: Run): Promise<ResidentKey> {
     const id = `${request.backend}:${request.device}:${request.keyDigest}`;
     const resident = this.#keys.get(id);
-    if (resident !== undefined) {
-      this.#keys.delete(id);
-      this.#keys.set(id, resident);
-      return resident;
-    }
+    if (resident !== undefined) return await this.#use(id, resident);
     const checkPoints = request.keyChecked !== true && !this.#checkedDigests.has(request.keyDigest);
     const device = await this.#open(request);
-    const { key: source } = await openKey(request.keyPath);
+    const { key: source } = await openKey(request.keyPath, {
+      trusted: request.keyChecked === true,
+    });
     const loaded = await device.load(source, { residency: 'mapped', checkPoints }, run);
     this.#checkedDigests.add(request.keyDigest);
-    const key = { digest: request.keyDigest, source, loaded };
-    this.#keys.set(id, key);
+    const { backend, keyDigest: digest } = request;
+    const { size: bytes } = await stat(request.keyPath);
+    const residency = { backend, digest, bytes, lastUsedMicros: nowMicros() };
+    return await this.#use(id, { digest, source, loaded, residency });
+  }
+
+  /** Makes it the most recently used. */
+  async #use(id: string, { residency, ...key }: ResidentKey): Promise<ResidentKey> {
+    const used = { ...key, residency: { ...residency, lastUsedMicros: nowMicros() } };
+    this.#keys.delete(id);
+    this.#keys.set(id, used);
     await this.#evict();
-    return key;
+    this.#tell([...this.#keys.values()].map((resident) => resident.residency));
+    return used;
   }
 
   /** Loads a key only to check its points, and lets it go. @throws ERR_FORMAT */

@@ -2,6 +2,7 @@ import type { BackendName, BackendProbe } from '../backend/backend.ts';
 import type { CircuitKind } from '../circuits/filecoin/circuits.ts';
 import type { SectorSize } from '../circuits/filecoin/sector-size.ts';
 import type { ErrorRecord } from '../core/errors.ts';
+import type { Micros } from '../core/units.ts';
 import type { SnarkjsProof, SnarkjsVerificationKey } from '../formats/snarkjs-json.ts';
 import type { CurveName } from '../math/curve.ts';
 import type { EventName, ProverEvent } from '../telemetry/events.ts';
@@ -16,7 +17,7 @@ export interface HostOperations {
   probe: { params: Record<string, never>; result: readonly ProbedBackend[] };
   prove: { params: ProveParams; result: ProveResult };
   provePartition: { params: PartitionParams; result: PartitionResult };
-  statement: { params: { readonly statement: StoredFile }; result: StatementFacts };
+  statement: { params: { readonly statement: StatementSource }; result: StatementFacts };
   verify: { params: VerifyParams; result: VerifyResult };
   setup: { params: SetupParams; result: SetupResult };
   vkey: { params: { readonly keyPath: string }; result: SnarkjsVerificationKey };
@@ -44,9 +45,12 @@ export interface StoredFile {
   readonly sha256?: string;
 }
 
+/** A statement file, or the JSON of one. */
+export type StatementSource = StoredFile | { readonly value: object };
+
 /** One partition of what a statement says, by its vanilla proofs. */
 export interface PartitionSource {
-  readonly statement: StoredFile;
+  readonly statement: StatementSource;
   readonly vanilla: readonly StoredFile[];
   readonly partition: number;
 }
@@ -107,7 +111,19 @@ export interface PartitionResult extends ProofOrigin {
   readonly proof: string;
 }
 
-export interface VerifyParams {
+/** By public inputs, or by what the chain knows. */
+export type VerifyParams = VerifyInputsParams | VerifyStatementParams;
+
+export interface VerifyStatementParams {
+  /** JSON as parsed, unchecked. */
+  readonly statement: unknown;
+  /** 192 bytes a partition, hex. */
+  readonly proof: string;
+  /** A `.vk` file, or the parameters. */
+  readonly keyPath: string;
+}
+
+export interface VerifyInputsParams {
   /** Either a key file, whose verifying key is used, or snarkjs's JSON. */
   readonly keyPath?: string;
   readonly verificationKey?: unknown;
@@ -257,7 +273,25 @@ export interface Beat {
   readonly beat: true;
 }
 
+/** A key that a host has loaded. */
+export interface KeyResidency {
+  /** That it is loaded for; a host loads one for another backend only to compare proofs. */
+  readonly backend: BackendName;
+  /** SHA-256 of the key file, hex. */
+  readonly digest: string;
+  /** Of the key file. */
+  readonly bytes: number;
+  readonly lastUsedMicros: Micros;
+}
+
+/** All keys that a host has loaded, sent at each use of one. */
+export interface Residents {
+  readonly residents: readonly KeyResidency[];
+}
+
 export type FromHost =
+  | Beat
+  | Residents
   | { readonly id: number; readonly event: HostEvent }
   | { readonly id: number; readonly progress: number }
   | { readonly id: number; readonly result: unknown }

@@ -31,7 +31,7 @@ export class HostServer {
   readonly #send: (message: FromHost) => void;
 
   constructor(backends: BackendRegistry, send: (message: FromHost) => void) {
-    const keys = new LoadedKeys(backends);
+    const keys = new LoadedKeys(backends, (residents) => send({ residents }));
     const prover = new Prover(keys);
     this.#send = send;
     this.#handlers = {

@@ -9,6 +9,7 @@ import type {
   BenchProveParams,
   BenchProveResult,
   InspectedKey,
+  KeyResidency,
   PartitionResult,
   ProbedBackend,
   ProofOrigin,
@@ -16,6 +17,7 @@ import type {
   SetupParams,
   SetupResult,
   StatementFacts,
+  StatementSource,
   StoredFile,
   VerifyParams,
   VerifyResult,
@@ -74,10 +76,12 @@ export interface HostStatus {
   readonly version?: string;
   readonly deviceName?: string;
   readonly memoryBytes?: number;
-  readonly state: 'idle' | 'proving' | 'stopped';
+  readonly state: 'idle' | 'proving' | 'unavailable';
   readonly jobId?: string;
   readonly busySinceMicros?: Micros;
   readonly restarts: number;
+  /** Keys that its host has loaded. */
+  readonly residents: readonly KeyResidency[];
 }
 
 interface Turn {
@@ -168,7 +172,7 @@ export class Pipeline {
   }
 
   /** What a statement file says. @throws ERR_FORMAT */
-  statement(statement: StoredFile): Promise<StatementFacts> {
+  statement(statement: StatementSource): Promise<StatementFacts> {
     return this.#tools.call('statement', { statement });
   }
 
@@ -215,10 +219,11 @@ export class Pipeline {
         available: probe.available,
         ...(probe.available ? { version: probe.version } : { reason: probe.reason }),
         ...(device && { deviceName: device.name, memoryBytes: device.memoryBytes }),
-        state: jobId !== undefined ? 'proving' : host?.pid === undefined ? 'stopped' : 'idle',
+        state: !probe.available ? 'unavailable' : jobId === undefined ? 'idle' : 'proving',
         ...(jobId !== undefined && { jobId }),
         ...(since !== undefined && { busySinceMicros: since }),
         restarts: host?.restarts ?? 0,
+        residents: host?.residents ?? [],
       };
     });
   }

@@ -53,7 +53,7 @@ const BackendStatus = z.object({
   version: z.string().optional(),
   device_name: z.string().optional(),
   memory_bytes: Count.optional(),
-  state: z.enum(['idle', 'proving', 'stopped']),
+  state: z.enum(['idle', 'proving', 'unavailable']),
   job_id: JobId.optional(),
   restarts: Count,
 });
@@ -76,7 +76,7 @@ export const ServiceStatus = z
     gpu_workers: z.array(GpuWorker).describe('Devices that prove, whatever their kind'),
     allocations: z
       .object({ srs: z.array(Resident), pce: z.array(Resident) })
-      .describe('Resident keys and circuits; empty while backends report none'),
+      .describe('Keys that device hosts have loaded, by SHA-256'),
     counters: z
       .object({
         total_completed: Count,
@@ -98,6 +98,7 @@ export const ServiceStatus = z
   .openapi('ServiceStatus');
 
 export type ServiceStatus = z.output<typeof ServiceStatus>;
+type HostStatus = ReturnType<Services['jobs']['hosts']>[number];
 type PipelineStatus = z.output<typeof Pipeline>;
 
 export interface ReporterOptions {
@@ -150,7 +151,7 @@ export class StatusReporter {
       },
       pipelines,
       gpu_workers: workersOf(this.#services),
-      allocations: { srs: [], pce: [] },
+      allocations: { srs: hosts.flatMap(residentsOf), pce: [] },
       counters: {
         ...this.#counters.snapshot(),
         queue_depth: seen.filter(({ state }) => state === 'queued').length,
@@ -215,6 +216,15 @@ function workersOf({ jobs }: Services): ServiceStatus['gpu_workers'] {
       busy_secs: host.busySinceMicros === undefined ? null : secondsSince(host.busySinceMicros),
       backend: host.backend,
     }));
+}
+
+function residentsOf({ state, residents }: HostStatus): ServiceStatus['allocations']['srs'] {
+  return residents.map(({ digest, bytes, lastUsedMicros }) => ({
+    circuit_id: digest,
+    bytes,
+    last_used_secs_ago: secondsSince(lastUsedMicros),
+    evictable: state !== 'proving',
+  }));
 }
 
 function memoryOfMachine(): ServiceStatus['memory'] {

@@ -42,6 +42,7 @@ interface JobAnswer {
   readonly job_id: string;
   readonly state: string;
   readonly public: readonly string[];
+  readonly key_digest: string;
   readonly proof: unknown;
 }
 /** The fields that these tests read. */
@@ -50,6 +51,7 @@ interface Answer extends JobAnswer {
   readonly result: JobAnswer;
   readonly error: unknown;
   readonly backends: readonly { readonly state: string }[];
+  readonly allocations: { readonly srs: readonly object[] };
 }
 
 async function call(path: string, options: RequestInit = {}) {
@@ -71,6 +73,8 @@ it('proves a witness from a form; snarkjs accepts the proof that comes back', as
   const vk = JSON.parse(await readFile(join(folder, 'vk.json'), 'utf8'));
   const proof = await call(`/v1/jobs/${proved.body.job_id}/proof.json`);
   expect(await snarkjs.groth16.verify(vk, proved.body.public, proof.body)).toBe(true);
+  const resident = { circuit_id: proved.body.key_digest, evictable: true };
+  expect((await call('/status')).body.allocations.srs).toMatchObject([resident]);
 });
 
 it('proves over JSON-RPC, uploads first, and verifies what it proved', async () => {

@@ -51,7 +51,15 @@ export class HandJobs implements Partial<JobService> {
   /** Thrown by the next `submit`s, first first. */
   readonly refusals: unknown[] = [];
   hosts: JobService['hosts'] = () => [
-    ...[{ backend: 'cpu' as const, available: true, state: 'idle' as const, restarts: 0 }],
+    ...[
+      {
+        backend: 'cpu' as const,
+        available: true,
+        state: 'idle' as const,
+        restarts: 0,
+        residents: [],
+      },
+    ],
   ];
 
   get all(): readonly (Job & { readonly request: FilecoinRequest })[] {

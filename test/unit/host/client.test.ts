@@ -39,6 +39,14 @@ it('passes events and progress on before the result', async () => {
   expect(seen).toEqual(['HOST_BOOT_START', 'HOST_BOOT_END', 'GPU_START', '0.5', 'GPU_END']);
 });
 
+it('knows which keys the child has loaded, as long as it lives', async () => {
+  await host.call('prove', params('fine'));
+  const [key] = host.residents;
+  expect(key).toEqual({ backend: 'cpu', digest: 'digest', bytes: 1, lastUsedMicros: 2 });
+  await expect(host.call('prove', params('crash'))).rejects.toThrow('signal SIGKILL');
+  expect(host.residents).toEqual([]);
+});
+
 it('turns an error of the child into the same typed error here', async () => {
   await expect(host.call('prove', params('refuse'))).rejects.toMatchObject({
     code: 'ERR_FORMAT',

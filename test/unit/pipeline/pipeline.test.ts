@@ -88,7 +88,7 @@ it('shows what each backend does', async () => {
     listener.progress = () => resolve();
   });
   const [cuda, cpu] = pipeline.hosts();
-  expect(cuda).toMatchObject({ available: false, reason: 'no driver', state: 'stopped' });
+  expect(cuda).toMatchObject({ available: false, reason: 'no driver', state: 'unavailable' });
   expect(cpu).toMatchObject({ available: true, state: 'proving', jobId: 'a', deviceName: 'fake' });
   await run;
   expect(pipeline.hosts()[1]?.state).toBe('idle');

@@ -60,7 +60,7 @@ describe('GET /status', () => {
           backend: 'cuda',
           available: false,
           reason: 'no driver',
-          state: 'stopped',
+          state: 'unavailable',
           restarts: 0,
         },
         {
@@ -88,10 +88,18 @@ describe('GET /status', () => {
     jobs.start(id);
     const [host] = jobs.hostList.filter(({ available }) => available);
     if (host === undefined) throw new Error('the fake has one available host');
+    const lastUsedMicros = jobs.get(id).submittedAt;
+    const residents = [
+      { backend: 'cpu', digest: 'ab'.repeat(32), bytes: 5, lastUsedMicros },
+    ] as const;
     jobs.hostList = [
-      { ...host, state: 'proving', jobId: id, busySinceMicros: jobs.get(id).submittedAt },
+      { ...host, residents, state: 'proving', jobId: id, busySinceMicros: lastUsedMicros },
     ];
     const proving = await report(app);
+    const last_used_secs_ago = expect.any(Number);
+    expect(proving.allocations.srs).toEqual([
+      { circuit_id: 'ab'.repeat(32), bytes: 5, last_used_secs_ago, evictable: false },
+    ]);
     expect(proving.pipelines).toMatchObject([
       {
         job_id: id,
