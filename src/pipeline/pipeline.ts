@@ -18,7 +18,6 @@ import type {
   SetupResult,
   StatementFacts,
   StatementSource,
-  StoredFile,
   VerifyParams,
   VerifyResult,
   WitnessSource,
