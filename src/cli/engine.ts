@@ -1,9 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { toProverError } from '../core/errors.ts';
 import { nowMicros } from '../core/units.ts';
-import type { BenchPartsParams, BenchProveParams, SetupParams } from '../host/protocol.ts';
+import type {
+  BenchPartsParams,
+  BenchProveParams,
+  SetupParams,
+  VerifyStatementParams,
+} from '../host/protocol.ts';
 import type { KeyStore } from '../keys/store.ts';
-import type { Pipeline } from '../pipeline/pipeline.ts';
+import type { Pipeline, ProveOutcome, StatementFacts, TaskListener } from '../pipeline/pipeline.ts';
 import type { AttributeValue, EventName, EventStream, ProverEvent } from '../telemetry/events.ts';
 import { timelineOf } from '../trace/timeline.ts';
 import { timingsOf } from '../trace/timings.ts';
@@ -45,24 +50,16 @@ export class LocalEngine implements Engine {
     const emit = (event: EventName, attributes: Record<string, AttributeValue>): void =>
       record({ atMicros: nowMicros(), event, jobId, attributes });
     let crashes = 0;
-    emit('JOB_START', { kind: 'circom', traceId: randomBytes(16).toString('hex') });
+    const kind = 'witness' in input ? 'circom' : input.kind;
+    emit('JOB_START', { kind, traceId: randomBytes(16).toString('hex') });
     try {
-      const outcome = await this.#pipeline.prove(
-        {
-          jobId,
-          keyPath: input.key,
-          witness: input.witness,
-          ...(input.r1csPath !== undefined && { r1csPath: input.r1csPath }),
-          ...(input.backend !== undefined && { backend: input.backend }),
-        },
-        {
-          signal: hooks.signal,
-          started() {},
-          crashed: () => ++crashes < CRASHES_MAX,
-          event: record,
-          progress: (share) => hooks.onProgress?.(share),
-        },
-      );
+      const outcome = await this.#make(input, jobId, {
+        signal: hooks.signal,
+        started() {},
+        crashed: () => ++crashes < CRASHES_MAX,
+        event: record,
+        progress: (share) => hooks.onProgress?.(share),
+      });
       emit('JOB_END', { state: 'completed' });
       return {
         ...outcome,
@@ -78,8 +75,37 @@ export class LocalEngine implements Engine {
     }
   }
 
+  async #make(input: ProveInput, jobId: string, listener: TaskListener): Promise<ProveOutcome> {
+    if ('witness' in input) {
+      const { key, ...rest } = input;
+      return await this.#pipeline.prove({ ...rest, jobId, keyPath: key }, listener);
+    }
+    const { statement: value, vanilla, key, partition, backend } = input;
+    const statement = { value };
+    const facts = await this.#pipeline.statement(statement);
+    return await this.#pipeline.proveStatement(
+      {
+        ...{ jobId, statement, facts, ...(await this.#keyOf(key, facts)) },
+        vanilla: vanilla.map((path) => ({ path })),
+        ...(partition !== undefined && { partition }),
+        ...(backend !== undefined && { backend }),
+      },
+      listener,
+    );
+  }
+
+  async #keyOf(path: string | undefined, { kind, sectorSize }: StatementFacts) {
+    if (path !== undefined) return { keyPath: path };
+    const key = await this.keys.resolveFor(kind, sectorSize);
+    return { keyPath: key.path, keyDigest: key.digest, keyChecked: key.points !== 'not checked' };
+  }
+
   verify({ key, ...rest }: VerifyInput, { signal }: CallHooks) {
     return this.#pipeline.verify({ ...rest, ...(key !== undefined && { keyPath: key }) }, signal);
+  }
+
+  verifyStatement(params: VerifyStatementParams, { signal }: CallHooks) {
+    return this.#pipeline.verify(params, signal);
   }
 
   setup(params: SetupParams, { signal, onProgress = () => {} }: CallHooks) {

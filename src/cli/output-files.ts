@@ -5,7 +5,7 @@ import { ProverError } from '../core/errors.ts';
 
 export interface OutputFile {
   readonly path: string;
-  readonly text: string;
+  readonly content: string | Uint8Array;
 }
 
 /** Before long work: whether the file could be written after it. @throws ERR_FILE, ERR_PARAMS */
@@ -38,17 +38,17 @@ export async function checkWritable(paths: readonly string[]): Promise<void> {
 export async function writeFiles(files: readonly OutputFile[]): Promise<void> {
   const partials: { readonly path: string; readonly from: string; readonly to: string }[] = [];
   try {
-    for (const { path, text } of files) {
+    for (const { path, content } of files) {
       const target = await targetOf(path);
       if (!target.replace) {
         // Without O_NONBLOCK a pipe that nobody reads from would never open.
         const flag = constants.O_WRONLY | constants.O_NONBLOCK;
-        await naming(path, writeFile(target.path, text, { flag }));
+        await naming(path, writeFile(target.path, content, { flag }));
         continue;
       }
       const from = `${target.path}.${randomUUID()}.partial`;
       partials.push({ path, from, to: target.path });
-      await naming(path, writeToDisk(from, text));
+      await naming(path, writeToDisk(from, content));
     }
     for (const { path, from, to } of partials) await naming(path, rename(from, to));
   } finally {
@@ -67,10 +67,10 @@ async function targetOf(path: string): Promise<{ path: string; replace: boolean 
   return { path: real, replace: found.isFile() };
 }
 
-async function writeToDisk(path: string, text: string): Promise<void> {
+async function writeToDisk(path: string, content: OutputFile['content']): Promise<void> {
   const file = await open(path, 'wx');
   try {
-    await file.writeFile(text);
+    await file.writeFile(content);
     await file.sync();
   } finally {
     await file.close();

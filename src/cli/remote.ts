@@ -1,9 +1,9 @@
 import { openAsBlob } from 'node:fs';
 import { basename } from 'node:path';
-import { type Client, connect } from '../client/client.ts';
+import { type Client, type CompletedJob, connect, type Job } from '../client/client.ts';
 import { ProverError } from '../core/errors.ts';
 import { systemReason } from '../core/source.ts';
-import type { VerifyOutcome } from '../pipeline/pipeline.ts';
+import type { CircomOutcome, ProveOutcome, VerifyOutcome } from '../pipeline/pipeline.ts';
 import type { Timeline } from '../trace/timeline.ts';
 import type { Timings } from '../trace/timings.ts';
 import type { CallHooks, ProveInput, ProveReport, RemoteServer, VerifyInput } from './wiring.ts';
@@ -16,33 +16,14 @@ export class RemoteProver implements RemoteServer {
     this.#client = connect(url, token === undefined ? {} : { token });
   }
 
-  async prove({ key, witness, backend }: ProveInput, hooks: CallHooks): Promise<ProveReport> {
-    if (!('path' in witness)) {
-      throw new ProverError('ERR_PARAMS', {
-        subject: 'witness',
-        expected: 'a .wtns file for a server',
-        actual: basename(witness.inputPath),
-      });
-    }
+  async prove(input: ProveInput, hooks: CallHooks): Promise<ProveReport> {
     const { signal, onProgress } = hooks;
-    const submitted = await this.#client.submit(
-      { key, witness: await blobOf(witness.path), ...(backend && { backend }) },
-      signal,
-    );
-    const { job_id: id } = submitted;
+    const { job_id: id } = await this.#submit(input, signal);
     try {
       const job = await this.#client.settled(id, { signal, ...(onProgress && { onProgress }) });
-      if (job.kind !== 'circom') throw new ProverError('ERR_INTERNAL', { reason: 'other kind' });
       return {
+        ...outcomeOf(job),
         jobId: id,
-        proof: job.proof as ProveReport['proof'],
-        public: job.public,
-        keyDigest: job.key_digest,
-        backend: job.backend as ProveReport['backend'],
-        device: job.device ?? '',
-        attempts: job.attempts ?? 1,
-        ...(job.fallback_reason !== undefined && { fallbackReason: job.fallback_reason }),
-        verified: true,
         timeline: await this.timeline(id),
         timings: (job.timings ?? {}) as Timings,
       };
@@ -50,6 +31,26 @@ export class RemoteProver implements RemoteServer {
       if (signal.aborted) await this.#client.cancel(id).catch(() => {});
       throw thrown;
     }
+  }
+
+  async #submit(input: ProveInput, signal: AbortSignal): Promise<Job> {
+    if ('witness' in input) {
+      const { key, witness, backend } = input;
+      if (!('path' in witness)) {
+        throw new ProverError('ERR_PARAMS', {
+          subject: 'witness',
+          expected: 'a .wtns file for a server',
+          actual: basename(witness.inputPath),
+        });
+      }
+      const blob = await blobOf(witness.path);
+      return this.#client.submit({ key, witness: blob, ...(backend && { backend }) }, signal);
+    }
+    const { statement, vanilla, ...rest } = input;
+    const encoded = new TextEncoder().encode(JSON.stringify(statement));
+    const sha256 = await this.#client.upload(encoded, signal);
+    const files = await Promise.all(vanilla.map(blobOf));
+    return this.#client.submit({ ...rest, statement: { sha256 }, vanilla: files }, signal);
   }
 
   verify(input: VerifyInput, { signal }: CallHooks): Promise<VerifyOutcome> {
@@ -64,6 +65,31 @@ export class RemoteProver implements RemoteServer {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}
+}
+
+function outcomeOf(job: CompletedJob): ProveOutcome {
+  const origin = {
+    keyDigest: job.key_digest,
+    backend: job.backend as ProveOutcome['backend'],
+    device: job.device ?? '',
+    attempts: job.attempts ?? 1,
+    ...(job.fallback_reason !== undefined && { fallbackReason: job.fallback_reason }),
+    verified: true,
+  } as const;
+  if (job.kind === 'circom') {
+    return { ...origin, proof: job.proof as CircomOutcome['proof'], public: job.public };
+  }
+  return {
+    ...origin,
+    kind: job.kind,
+    registeredProof: job.registered_proof ?? '',
+    proof: job.proof,
+    partitions: job.partitions.map(({ fallback_reason, ...rest }) => ({
+      ...rest,
+      ...(fallback_reason !== undefined && { fallbackReason: fallback_reason }),
+    })),
+    ...(job.aggregated === false && { aggregated: false }),
+  };
 }
 
 async function blobOf(path: string): Promise<Blob> {

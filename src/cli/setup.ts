@@ -109,7 +109,7 @@ async function setup(options: Options, wiring: Wiring, io: Io): Promise<number> 
   await using engine = await wiring.openEngine(flagsOf({ ...options }));
   const made = await withProgress(io, 'making a key', (hooks) => engine.setup(params, hooks));
   if (vk !== undefined) {
-    await writeFiles([{ path: vk, text: snarkjsText(await engine.vkey(out)) }]);
+    await writeFiles([{ path: vk, content: snarkjsText(await engine.vkey(out)) }]);
   }
   if (name !== undefined) {
     await withProgress(io, 'keeping the key', (hooks) =>

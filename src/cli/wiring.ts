@@ -9,10 +9,11 @@ import type {
   ProbedBackend,
   SetupParams,
   SetupResult,
+  VerifyStatementParams,
   WitnessSource,
 } from '../host/protocol.ts';
 import type { KeyStore } from '../keys/store.ts';
-import type { CircomOutcome, VerifyOutcome } from '../pipeline/pipeline.ts';
+import type { FilecoinKind, ProveOutcome, VerifyOutcome } from '../pipeline/pipeline.ts';
 import type { TokenStore } from '../rpc/tokens.ts';
 import type { ProverEvent } from '../telemetry/events.ts';
 import type { Timeline } from '../trace/timeline.ts';
@@ -51,7 +52,9 @@ export interface CallHooks {
   readonly onEvent?: (event: ProverEvent) => void;
 }
 
-export interface ProveInput {
+export type ProveInput = CircomInput | StatementInput;
+
+export interface CircomInput {
   /** Engine: path of a zkey. Server: name or SHA-256 of a key that it stores. */
   readonly key: string;
   /** Server: a `.wtns` file only. */
@@ -61,11 +64,27 @@ export interface ProveInput {
   readonly backend?: BackendName;
 }
 
-export interface ProveReport extends CircomOutcome {
+/** A proof of Filecoin. */
+export interface StatementInput {
+  readonly kind: FilecoinKind;
+  /** JSON of a statement file. */
+  readonly statement: object;
+  /** Paths. */
+  readonly vanilla: readonly string[];
+  /** Absent: all. */
+  readonly partition?: number;
+  /** As a circom circuit's, but parameters. Absent: the stored key that fits. */
+  readonly key?: string;
+  readonly backend?: BackendName;
+}
+
+export type ProveReport = ProveOutcome & {
   readonly jobId: string;
   readonly timeline: Timeline;
   readonly timings: Timings;
-}
+};
+export type FilecoinReport = Extract<ProveReport, { readonly kind: FilecoinKind }>;
+export type CircomReport = Exclude<ProveReport, FilecoinReport>;
 
 /** Either `key`, as in ProveInput, or a verification key; JSON as parsed, unchecked. */
 export interface VerifyInput {
@@ -83,6 +102,8 @@ export interface Prover extends AsyncDisposable {
 export interface Engine extends Prover {
   /** The keys of the data folder. */
   readonly keys: KeyStore;
+  /** All partitions of a proof of Filecoin. */
+  verifyStatement(params: VerifyStatementParams, hooks: CallHooks): Promise<VerifyOutcome>;
   /** Writes the key whole or not at all. */
   setup(params: SetupParams, hooks: CallHooks): Promise<SetupResult>;
   /** Verification key of a zkey or of bellman parameters. */

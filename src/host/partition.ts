@@ -18,14 +18,14 @@ import { canonical, type Scalar } from '../r1cs/program-values.ts';
 import { assign, evaluate, firstFailed, nameOfConstraint } from '../r1cs/program-witness.ts';
 import type { Assignment } from './assignment.ts';
 import { checkDigest } from './digest.ts';
-import type { PartitionSource, StatementFacts, StoredFile } from './protocol.ts';
+import type { PartitionSource, StatementFacts, StatementSource } from './protocol.ts';
 
 /** What the service has to know of a statement. @throws ERR_FORMAT */
 export async function statementFacts(
-  file: StoredFile,
+  source: StatementSource,
   signal: AbortSignal,
 ): Promise<StatementFacts> {
-  const statement = await readStatement(file, signal);
+  const statement = await readStatement(source, signal);
   const { kind, proof } = statement;
   return {
     kind,
@@ -87,7 +87,8 @@ export class Partition {
   }
 }
 
-async function readStatement(file: StoredFile, signal: AbortSignal): Promise<Statement> {
+async function readStatement(file: StatementSource, signal: AbortSignal): Promise<Statement> {
+  if ('value' in file) return parseStatement(file.value);
   if (file.sha256 !== undefined) await checkDigest(file.path, file.sha256, signal);
   await using source = await openFile(file.path);
   return parseStatement(await readJson(source));

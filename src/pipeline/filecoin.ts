@@ -1,12 +1,18 @@
 import { ProverError } from '../core/errors.ts';
-import type { PartitionResult, ProofOrigin, StatementFacts, StoredFile } from '../host/protocol.ts';
+import type {
+  PartitionResult,
+  ProofOrigin,
+  StatementFacts,
+  StatementSource,
+  StoredFile,
+} from '../host/protocol.ts';
 import type { TaskOptions } from './pipeline.ts';
 
 export type FilecoinKind = StatementFacts['kind'];
 
 /** Proofs for a statement of Filecoin: one a partition. */
 export interface StatementTask extends TaskOptions {
-  readonly statement: StoredFile;
+  readonly statement: StatementSource;
   readonly vanilla: readonly StoredFile[];
   readonly facts: StatementFacts;
   /** Only this one; absent: all. */

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import type { Io } from '../../../src/cli/io.ts';
 import type { MachineFacts } from '../../../src/cli/machine.ts';
 import { run } from '../../../src/cli/program.ts';
-import type { Engine, ProveReport, RemoteServer, Wiring } from '../../../src/cli/wiring.ts';
+import type { CircomReport, Engine, RemoteServer, Wiring } from '../../../src/cli/wiring.ts';
 import { type Flags, loadConfig, showConfig } from '../../../src/config.ts';
 import { GIB } from '../../../src/core/units.ts';
 import type { SnarkjsVerificationKey } from '../../../src/formats/snarkjs-json.ts';
@@ -18,7 +18,7 @@ import { drawn } from '../trace/drawn.ts';
 
 const EVENTS = drawn('JOB ├──────────┤\nGPU   ├─────┤\nVERIFY      ├──┤', 5_000_000, 'job-1');
 
-export const REPORT: ProveReport = {
+export const REPORT: CircomReport = {
   jobId: 'job-1',
   proof: {
     pi_a: ['1', '2', '1'],
@@ -163,6 +163,10 @@ function fakeWiring(fakes: Fakes, asked: Asked[]): Wiring {
     async verify(input, hooks) {
       asked.push(['verify', input]);
       return fakes.verify === undefined ? { valid: true } : fakes.verify(input, hooks);
+    },
+    async verifyStatement(params, hooks) {
+      asked.push(['verify statement', params]);
+      return fakes.verifyStatement?.(params, hooks) ?? { valid: true };
     },
     async setup(params, hooks) {
       asked.push(['setup', params]);

@@ -17,8 +17,8 @@ describe('writeFiles', () => {
     const at = folder();
     writeFileSync(at('a'), 'old');
     await writeFiles([
-      { path: at('a'), text: 'new a' },
-      { path: at('b'), text: 'new b' },
+      { path: at('a'), content: 'new a' },
+      { path: at('b'), content: 'new b' },
     ]);
     expect(readFileSync(at('a'), 'utf8')).toBe('new a');
     expect(readFileSync(at('b'), 'utf8')).toBe('new b');
@@ -29,8 +29,8 @@ describe('writeFiles', () => {
     const at = folder();
     writeFileSync(at('a'), 'old');
     const files = [
-      { path: at('a'), text: 'new' },
-      { path: at('missing/b'), text: 'new' },
+      { path: at('a'), content: 'new' },
+      { path: at('missing/b'), content: 'new' },
     ];
     await expect(writeFiles(files)).rejects.toThrow('missing/b: no such folder');
     expect(readFileSync(at('a'), 'utf8')).toBe('old');
@@ -41,13 +41,13 @@ describe('writeFiles', () => {
     const at = folder();
     writeFileSync(at('real'), 'old');
     symlinkSync('real', at('link'));
-    await writeFiles([{ path: at('link'), text: 'new' }]);
+    await writeFiles([{ path: at('link'), content: 'new' }]);
     expect(readFileSync(at('real'), 'utf8')).toBe('new');
     expect(readdirSync(dirname(at('a'))).sort()).toEqual(['link', 'real']);
   });
 
   it('writes into what is no ordinary file', async () => {
-    await writeFiles([{ path: '/dev/null', text: 'gone' }]);
+    await writeFiles([{ path: '/dev/null', content: 'gone' }]);
     expect(existsSync('/dev/null')).toBe(true);
   });
 });

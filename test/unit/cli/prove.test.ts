@@ -119,7 +119,7 @@ describe('proofline prove', () => {
     [['--key', 'K', '--input', 'i'], 'got --input alone'],
     [['--key', 'K', '--wasm', 'c'], 'got --wasm alone'],
     [['--key', 'K', '--witness', 'w', '--wasm', 'c'], 'got both'],
-    [['--witness', 'w'], "required option '--key <file>' not specified"],
+    [['--witness', 'w'], '--key: expected the key of a circom circuit, got none'],
     [['--key', 'K', '--witness', 'w', '--backend', 'gpu'], "argument 'gpu' is invalid"],
     [['--key', 'K', '--witness', 'w', '--threads', 'x'], 'threads: expected a whole number'],
     [['--key', 'K', '--witness', 'w', '--server', 'u', '--r1cs', 'r'], 'got --r1cs'],
