@@ -526,6 +526,7 @@ export interface Timeline {
       | 'MSM_B_G2'
       | 'FINISH'
       | 'VERIFY'
+      | 'STORE'
       | 'RECHECK';
     lane: 'service' | 'host' | 'device';
     depth: number;

@@ -376,7 +376,9 @@ export class Jobs implements JobService {
   /** A job that a cancel has settled before stays cancelled. */
   async #settle(id: string, attempt: number, change: JobChange): Promise<void> {
     const { store, warn } = this.#options;
+    this.#tell(id, 'STORE_START');
     await this.#persist(id, () => store.settle(id, attempt, change));
+    this.#tell(id, 'STORE_END');
     const { state, error } = store.get(id);
     this.#tell(id, 'JOB_END', { state, ...(error !== undefined && { error: error.code }) });
     try {

@@ -24,6 +24,7 @@ export const STAGES = [
   'MSM_B_G2',
   'FINISH', // device results to proof
   'VERIFY', // proof against the key's own verifying key
+  'STORE', // the result to disk
   'RECHECK', // the same (r, s) on another backend, after a proof that did not verify
 ] as const;
 export type Stage = (typeof STAGES)[number];

@@ -23,6 +23,7 @@ export interface StagePair {
 const WITHIN: Readonly<Record<Stage, readonly Stage[]>> = {
   JOB: [],
   QUEUE: ['JOB'],
+  STORE: ['JOB'],
   RECHECK: ['JOB'],
   HOST_BOOT: ['JOB'],
   SRS_LOAD: ['RECHECK', 'JOB'],

@@ -26,6 +26,7 @@ const LANES: Readonly<Record<Stage, Lane>> = {
   MSM_B_G2: 'device',
   FINISH: 'host',
   VERIFY: 'service',
+  STORE: 'service',
   RECHECK: 'service',
 };
 

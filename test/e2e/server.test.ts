@@ -129,6 +129,7 @@ it('sends the whole tree of a job to the collector, under the trace of its calle
       '/JOB/GPU/MSM_B_G2',
       '/JOB/FINISH',
       '/JOB/VERIFY',
+      '/JOB/STORE',
     ].sort(),
   );
   const root = ours().find((span) => span.name === 'JOB');
