@@ -3,9 +3,9 @@ import { basename, extname, join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { toProverError } from '../core/errors.ts';
 import { systemReason } from '../core/source.ts';
+import { officialByName } from '../formats/official-keys.ts';
 import { snarkjsText } from '../formats/snarkjs-json.ts';
 import type { ImportOptions } from '../keys/import.ts';
-import { officialByName } from '../keys/official.ts';
 import type { Verification } from '../keys/store.ts';
 import type { KeyInfo } from '../keys/stored-key.ts';
 import { type Io, plain, writeFields, writeJson } from './io.ts';
@@ -275,7 +275,7 @@ async function vkey({ key, out, json }: VkeyOptions, wiring: Wiring, io: Io): Pr
     io.stdout.write(`${text}\n`);
     return EXIT.done;
   }
-  await writeFiles([{ path: out, text }]);
+  await writeFiles([{ path: out, content: text }]);
   if (json === true) {
     writeJson(io, { path: out, curve: found.curve, public_inputs: found.nPublic });
   } else {

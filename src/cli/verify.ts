@@ -1,6 +1,11 @@
 import type { Command } from 'commander';
+import { toHex } from '../core/bytes.ts';
+import { formatError, ProverError } from '../core/errors.ts';
 import { openFile } from '../core/source.ts';
+import { KIB } from '../core/units.ts';
 import { readJson } from '../formats/snarkjs-json.ts';
+import type { VerifyStatementParams } from '../host/protocol.ts';
+import type { VerifyOutcome } from '../pipeline/pipeline.ts';
 import { type Io, plain, writeJson } from './io.ts';
 import { document } from './manual.ts';
 import { jsonOption, keyFor, serverOption, usage } from './options.ts';
@@ -14,10 +19,15 @@ interface Options {
   readonly key?: string;
   readonly zkey?: string;
   readonly proof: string;
-  readonly public: string;
+  readonly public?: string;
+  readonly statement?: string;
+  readonly vk?: string;
   readonly server?: string;
   readonly json?: true;
 }
+
+/** 192 bytes a partition, as hex; no statement of Filecoin has more than 126. */
+const PROOF_BYTES_MAX = 64 * KIB;
 
 export function defineVerify(program: Command, act: Act): void {
   document(program.command('verify'), {
@@ -25,7 +35,11 @@ export function defineVerify(program: Command, act: Act): void {
     about: `
       Verifies a Groth16 proof over BN254 or BLS12-381 against a verification key in snarkjs's
       JSON, or against the verification key inside a zkey. Points are checked to be on their
-      curve and in their group.`,
+      curve and in their group.
+
+      A proof of Filecoin is verified as the chain does it: from a statement file with the chain's
+      own values (commitments as hex or CID, miner, sector, randomness) and a verifying key. All of
+      its partitions must hold.`,
     examples: [
       [
         'proofline verify --key verification_key.json --proof proof.json --public public.json',
@@ -34,6 +48,10 @@ export function defineVerify(program: Command, act: Act): void {
       [
         'proofline verify --zkey circuit.zkey --proof proof.json --public public.json && deploy',
         'in a script: exit code 0 means valid',
+      ],
+      [
+        'proofline verify --vk v28-x.vk --statement statement.json --proof proof.bin',
+        'a proof of Filecoin',
       ],
     ],
     exits: [
@@ -46,21 +64,20 @@ export function defineVerify(program: Command, act: Act): void {
   })
     .option('--key <file>', 'verification key, JSON')
     .option('--zkey <file>', 'zkey; with --server also the name or SHA-256 of a stored key')
-    .requiredOption('--proof <file>', 'proof, JSON')
-    .requiredOption('--public <file>', 'public inputs, JSON')
+    .option('--vk <file>', 'verifying key (.vk) or parameters, for a statement of Filecoin')
+    .requiredOption('--proof <file>', 'proof: JSON; of a statement: its bytes, or their hex')
+    .option('--public <file>', 'public inputs, JSON')
+    .option('--statement <file>', 'what a proof of Filecoin proves, JSON')
     .addOption(serverOption())
     .addOption(jsonOption())
     .action((options: Options) => act((wiring, io) => verify(options, wiring, io)));
 }
 
 async function verify(options: Options, wiring: Wiring, io: Io): Promise<number> {
-  const input = await inputOf(options, io);
-  await using prover = await (options.server === undefined
-    ? wiring.openEngine({})
-    : wiring.connectServer(options.server));
-  const { valid, reason } = await withProgress(io, 'verifying', (hooks) =>
-    prover.verify(input, hooks),
-  );
+  const { valid, reason } =
+    options.statement === undefined && options.vk === undefined
+      ? await verifyInputs(options, wiring, io)
+      : await verifyStatement(options, wiring, io);
   if (options.json === true) {
     writeJson(io, { valid, ...(reason !== undefined && { reason }) });
   } else {
@@ -71,8 +88,24 @@ async function verify(options: Options, wiring: Wiring, io: Io): Promise<number>
   return valid ? EXIT.done : EXIT.invalid;
 }
 
+async function verifyInputs(options: Options, wiring: Wiring, io: Io): Promise<VerifyOutcome> {
+  const input = await inputOf(options, io);
+  await using prover = await (options.server === undefined
+    ? wiring.openEngine({})
+    : wiring.connectServer(options.server));
+  return await withProgress(io, 'verifying', (hooks) => prover.verify(input, hooks));
+}
+
+async function verifyStatement(options: Options, wiring: Wiring, io: Io): Promise<VerifyOutcome> {
+  const params = await statementOf(options);
+  await using engine = await wiring.openEngine({});
+  return await withProgress(io, 'verifying', (hooks) => engine.verifyStatement(params, hooks));
+}
+
 async function inputOf(options: Options, io: Io): Promise<VerifyInput> {
   const { key, zkey, server } = options;
+  if (options.public === undefined)
+    throw usage('public inputs', '--public, or --statement', 'none');
   if ((key === undefined) === (zkey === undefined)) {
     throw usage('key', 'either --key or --zkey', key === undefined ? 'neither' : 'both');
   }
@@ -82,6 +115,32 @@ async function inputOf(options: Options, io: Io): Promise<VerifyInput> {
   };
   if (key !== undefined) return { ...stated, verificationKey: await jsonOf(key) };
   return { ...stated, key: await keyFor(server, zkey as string, io) };
+}
+
+async function statementOf(options: Options): Promise<VerifyStatementParams> {
+  const { statement, vk } = options;
+  for (const other of ['key', 'zkey', 'public', 'server'] as const) {
+    if (options[other] !== undefined) throw usage(`--${other}`, 'none with a statement', 'one');
+  }
+  if (statement === undefined) throw usage('--vk', 'a --statement', 'none');
+  if (vk === undefined) throw usage('--statement', 'a verifying key (--vk)', 'none');
+  return {
+    statement: await jsonOf(statement),
+    proof: await proofHex(options.proof),
+    keyPath: vk,
+  };
+}
+
+/** Of a file of bytes, or of hex, with or without a line end. */
+async function proofHex(path: string): Promise<string> {
+  await using source = await openFile(path);
+  if (source.size > PROOF_BYTES_MAX) {
+    throw new ProverError('ERR_TOO_LARGE', { subject: source.name, limit: PROOF_BYTES_MAX });
+  }
+  if (source.size === 0) throw formatError(source.name, 'a proof', 'an empty file');
+  const bytes = await source.read(0, source.size);
+  const text = Buffer.from(bytes).toString('latin1').trim();
+  return /^[0-9a-fA-F]+$/.test(text) ? text : toHex(bytes);
 }
 
 async function jsonOf(path: string): Promise<unknown> {

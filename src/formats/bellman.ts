@@ -2,6 +2,7 @@ import { viewOf } from '../core/bytes.ts';
 import { formatError } from '../core/errors.ts';
 import type { ByteSource } from '../core/source.ts';
 import type { PointQuery, Proof, ProvingKeySource, VerifyingKey } from '../groth16/types.ts';
+import { declareChecked } from '../groth16/verify.ts';
 import type { G1Bytes } from '../math/curve.ts';
 import { ByteReader } from './byte-reader.ts';
 import { inLargePieces, type RecordStream, recordBytes } from './byte-stream.ts';
@@ -28,6 +29,14 @@ export interface BellmanVerifyingKey {
   readonly deltaG1: G1Bytes;
 }
 
+export interface ReadOptions {
+  /**
+   * The file is known by its digest, or was checked when it was imported: the inputs' points, up to
+   * 25,840 of them, are not checked again.
+   */
+  readonly trusted?: boolean;
+}
+
 const G1_BYTES = 96;
 const G2_BYTES = 192;
 const COUNT_BYTES = 4;
@@ -44,8 +53,12 @@ export const PROOF_BYTES = 192;
  * @param path where `source` lies, for the slices of the key
  * @throws ERR_FORMAT
  */
-export async function readParameters(source: ByteSource, path: string): Promise<ProvingKeySource> {
-  const { head, end: headEnd } = await readHead(source);
+export async function readParameters(
+  source: ByteSource,
+  path: string,
+  options: ReadOptions = {},
+): Promise<ProvingKeySource> {
+  const { head, end: headEnd } = await readHead(source, options);
   let at = headEnd;
   const query = async (name: string, pointBytes: number): Promise<PointQuery> => {
     const count = await readCount(source, name, at, pointBytes);
@@ -108,15 +121,26 @@ export function verifyingKeyPath(parametersPath: string): string {
   return `${parametersPath.replace(/\.params$/, '')}.vk`;
 }
 
+/** Whether a file has the size of a `.vk` file with as many inputs as it says. */
+export async function isVerifyingKey(source: ByteSource): Promise<boolean> {
+  if (source.size < HEAD_BYTES + COUNT_BYTES) return false;
+  const inputs = viewOf(await source.read(HEAD_BYTES, COUNT_BYTES)).getUint32(0);
+  return source.size === HEAD_BYTES + COUNT_BYTES + inputs * G1_BYTES;
+}
+
 /** A `.vk` file, every point of it checked; it ends with its last point. @throws ERR_FORMAT */
-export async function readVerifyingKey(source: ByteSource): Promise<BellmanVerifyingKey> {
-  const { head, end } = await readHead(source);
+export async function readVerifyingKey(
+  source: ByteSource,
+  options: ReadOptions = {},
+): Promise<BellmanVerifyingKey> {
+  const { head, end } = await readHead(source, options);
   if (end === source.size) return head;
   throw formatError(`${source.name}: size`, `${end} bytes`, source.size);
 }
 
 async function readHead(
   source: ByteSource,
+  { trusted = false }: ReadOptions,
 ): Promise<{ readonly head: BellmanVerifyingKey; readonly end: number }> {
   if (source.size < HEAD_BYTES + COUNT_BYTES) {
     const expected = `at least ${HEAD_BYTES + COUNT_BYTES} bytes`;
@@ -134,24 +158,21 @@ async function readHead(
   const gammaG2 = g2('gamma');
   const deltaG1 = g1('delta in G1');
   const deltaG2 = g2('delta in G2');
-  const ic = await readIc(source);
+  const ic = await readIc(source, trusted);
+  const verifyingKey = { curve: 'bls12-381', alphaG1, betaG2, gammaG2, deltaG2, ic } as const;
   return {
-    head: {
-      verifyingKey: { curve: 'bls12-381', alphaG1, betaG2, gammaG2, deltaG2, ic },
-      betaG1,
-      deltaG1,
-    },
+    head: { verifyingKey: declareChecked(verifyingKey), betaG1, deltaG1 },
     end: HEAD_BYTES + COUNT_BYTES + ic.length * G1_BYTES,
   };
 }
 
-async function readIc(source: ByteSource): Promise<G1Bytes[]> {
+async function readIc(source: ByteSource, trusted: boolean): Promise<G1Bytes[]> {
   const count = await readCount(source, 'ic', HEAD_BYTES, G1_BYTES);
   if (count === 0 || count > INPUTS_MAX) {
     throw formatError(`${source.name}: ic`, `1 to ${INPUTS_MAX} points`, count);
   }
   const offset = HEAD_BYTES + COUNT_BYTES;
-  return readCheckedPoints(source, BLS_G1, 'canonical-be', 'ic', offset, count);
+  return readCheckedPoints(source, BLS_G1, 'canonical-be', 'ic', offset, count, trusted);
 }
 
 /** A count of points that fit between it and the end of the file. */

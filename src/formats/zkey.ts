@@ -3,6 +3,7 @@ import { formatError } from '../core/errors.ts';
 import type { ByteSource } from '../core/source.ts';
 import { COEFFICIENT_BYTES } from '../groth16/coefficient-rows.ts';
 import type { CoefficientRows, PointQuery, ProvingKeySource } from '../groth16/types.ts';
+import { declareChecked } from '../groth16/verify.ts';
 import { type Curve, curveByModuli, curveOf, type G1Bytes } from '../math/curve.ts';
 import { g1Of, g2Of } from '../math/points.ts';
 import { ByteReader } from './byte-reader.ts';
@@ -79,14 +80,14 @@ export async function readZkey(source: ByteSource, path: string): Promise<Zkey> 
     l: query(SECTION.l, auxCount),
     h: query(SECTION.h, 2 ** header.logN),
     rows: await locateRows(container, path),
-    verifyingKey: {
+    verifyingKey: declareChecked({
       curve: curve.name,
       alphaG1: header.alphaG1,
       betaG2: header.betaG2,
       gammaG2: header.gammaG2,
       deltaG2: header.deltaG2,
       ic: await readIc(container, curve, inputCount),
-    },
+    }),
   };
   return { key, ...(await readCeremony(container, curve)) };
 }

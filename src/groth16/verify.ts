@@ -1,9 +1,16 @@
 import { readBigIntLE } from '../core/bytes.ts';
 import { formatError, ProverError } from '../core/errors.ts';
 import { curveOf, type FrCanonicalLE } from '../math/curve.ts';
-import { msm } from '../math/msm.ts';
+import { msm, msmOfSmall } from '../math/msm.ts';
 import { Pacer } from '../math/pacer.ts';
-import { type G1Point, type G2Point, g1Of, g2Of, pointFromBytes } from '../math/points.ts';
+import {
+  type G1Point,
+  type G2Point,
+  g1Of,
+  g2Of,
+  pointFromBytes,
+  pointFromCheckedBytes,
+} from '../math/points.ts';
 import type { Proof, VerifyingKey } from './types.ts';
 
 /**
@@ -13,6 +20,17 @@ import type { Proof, VerifyingKey } from './types.ts';
 export type Verdict =
   | { readonly valid: true }
   | { readonly valid: false; readonly reason: string; readonly malformed?: ProverError };
+
+/** Keys whose points are known to be on their curves and in their groups. */
+const CHECKED = new WeakSet<VerifyingKey>();
+/** A key's points are read once: of a full partition of WindowPoSt there are 25,840. */
+const READ = new WeakMap<VerifyingKey, Promise<KeyPoints>>();
+
+/** For who has checked the points of a key, or knows that its file was checked before. */
+export function declareChecked(vk: VerifyingKey): VerifyingKey {
+  CHECKED.add(vk);
+  return vk;
+}
 
 /**
  * e(A, B) = e(alpha, beta) · e(Σ x_i·ic_i, gamma) · e(C, delta) with x_0 = 1 (eprint 2016/260,
@@ -28,7 +46,7 @@ export async function verify(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<Verdict> {
   const pacer = new Pacer(signal);
-  const key = await readKey(vk, pacer);
+  const key = await keyPoints(vk, pacer);
   let inputs: readonly bigint[];
   let points: ProofPoints;
   try {
@@ -42,7 +60,8 @@ export async function verify(
   if (infinite !== undefined) {
     return { valid: false, reason: `proof.${infinite}: expected a finite point, got infinity` };
   }
-  const statement = await msm(g1Of(vk.curve), key.ic, [1n, ...inputs], pacer);
+  const sum = inputs.length > MANY_INPUTS ? msmOfSmall : msm;
+  const statement = await sum(g1Of(vk.curve), key.ic, [1n, ...inputs], pacer);
   const holds = productIsOne(vk, [
     [points.a, points.b],
     [key.alpha.negate(), key.beta],
@@ -51,6 +70,9 @@ export async function verify(
   ]);
   return holds ? { valid: true } : { valid: false, reason: 'the pairing equation does not hold' };
 }
+
+/** From here on, buckets pay for the small ones. */
+const MANY_INPUTS = 2000;
 
 interface ProofPoints {
   readonly a: G1Point;
@@ -66,19 +88,28 @@ interface KeyPoints {
   readonly ic: readonly G1Point[];
 }
 
+async function keyPoints(vk: VerifyingKey, pacer: Pacer): Promise<KeyPoints> {
+  const known = await READ.get(vk)?.catch(() => undefined);
+  if (known !== undefined) return known;
+  const reading = readKey(vk, pacer);
+  READ.set(vk, reading);
+  return await reading;
+}
+
 /** `ic` may hold infinity: a zkey has it for an input that no row uses. */
 async function readKey(vk: VerifyingKey, pacer: Pacer): Promise<KeyPoints> {
   const [g1, g2] = [g1Of(vk.curve), g2Of(vk.curve)];
+  const read = CHECKED.has(vk) ? pointFromCheckedBytes : pointFromBytes;
   const ic: G1Point[] = [];
   for (const bytes of vk.ic) {
-    ic.push(pointFromBytes(g1, `verifying key ic[${ic.length}]`, bytes));
+    ic.push(read(g1, `verifying key ic[${ic.length}]`, bytes));
     if (pacer.due) await pacer.pause();
   }
   const key: KeyPoints = {
-    alpha: pointFromBytes(g1, 'verifying key alpha', vk.alphaG1),
-    beta: pointFromBytes(g2, 'verifying key beta', vk.betaG2),
-    gamma: pointFromBytes(g2, 'verifying key gamma', vk.gammaG2),
-    delta: pointFromBytes(g2, 'verifying key delta', vk.deltaG2),
+    alpha: read(g1, 'verifying key alpha', vk.alphaG1),
+    beta: read(g2, 'verifying key beta', vk.betaG2),
+    gamma: read(g2, 'verifying key gamma', vk.gammaG2),
+    delta: read(g2, 'verifying key delta', vk.deltaG2),
     ic,
   };
   for (const name of ['alpha', 'beta', 'gamma', 'delta'] as const) {

@@ -1,10 +1,15 @@
 import { basename } from 'node:path';
 import { formatError, ProverError } from '../core/errors.ts';
+import {
+  type OfficialKey,
+  officialByDigest,
+  officialByName,
+  officialBySize,
+} from '../formats/official-keys.ts';
 import type { DigestKeyResult, InspectedKey } from '../host/protocol.ts';
 import { copyHashed } from './copy.ts';
 import { damageSeen, type FileFacts, factsOf } from './damage.ts';
 import type { KeyFolder } from './folder.ts';
-import { type OfficialKey, officialByDigest, officialByName, officialBySize } from './official.ts';
 import type { KeyRecord, PointCheck } from './stored-key.ts';
 
 /** More points are checked on request only. */
@@ -177,14 +182,26 @@ export class Import {
   }
 }
 
+/** By the published digest, or as whoever made the key says, or by its size. */
 function circuitOf(
-  { format, bytes }: Pick<InspectedKey, 'format' | 'bytes'>,
+  { format, bytes, circuit }: InspectedFacts,
   official: OfficialKey | undefined,
 ): string | undefined {
-  const found = official ?? (format === 'bellman' ? officialBySize(bytes) : undefined);
-  if (found === undefined) return undefined;
-  const circuit = `${found.circuit} ${found.sectorSize}`;
-  return official === undefined ? `${circuit}, by its size` : circuit;
+  if (official !== undefined) return nameOfCircuit(official);
+  if (circuit !== undefined) return circuit;
+  const found = format === 'bellman' ? officialBySize(bytes) : undefined;
+  return found === undefined ? undefined : bySize(nameOfCircuit(found));
+}
+
+type InspectedFacts = Pick<InspectedKey, 'format' | 'bytes' | 'circuit'>;
+
+function nameOfCircuit({ circuit, sectorSize }: OfficialKey): string {
+  return `${circuit} ${sectorSize}`;
+}
+
+/** How a key is labelled of which only the size says what it is for. */
+export function bySize(circuit: string): string {
+  return `${circuit}, by its size`;
 }
 
 /** A point that was refused is one of this file, whatever its copy is called. */

@@ -5,6 +5,7 @@ import { systemReason } from '../core/source.ts';
 import { CHANGED, damageRead, damageSeen, factsOf } from './damage.ts';
 import { isDigest, isName, KeyFolder, type Stored } from './folder.ts';
 import {
+  bySize,
   damaged,
   Import,
   type ImportOptions,
@@ -64,14 +65,26 @@ export class KeyStore implements KeyCatalog {
   }
 
   /**
-   * The key of a circuit of Filecoin: an official one before one that is it by its size.
-   * @throws ERR_KEY_UNKNOWN, ERR_KEY_DAMAGED
+   * The key of a circuit of Filecoin: the official one before one that is known to be of it, and
+   * that before one of its size. A damaged key is taken where there is no other of its rank.
+   * @throws ERR_KEY_UNKNOWN, ERR_KEY_DAMAGED, ERR_PARAMS where several serve equally
    */
   async resolveFor(kind: string, sectorSize: string): Promise<KeyInfo> {
     const circuit = `${kind} ${sectorSize}`;
-    const keys = (await this.list()).filter((key) => key.circuit?.startsWith(circuit));
-    const key = keys.find((each) => each.circuit === circuit) ?? keys[0];
-    if (key === undefined) throw new ProverError('ERR_KEY_UNKNOWN', { key: `for ${circuit}` });
+    const serving = (await this.list()).filter((key) => servingRank(key, circuit) > 0);
+    const best = Math.max(...serving.map((key) => servingRank(key, circuit)));
+    const keys = serving.filter((key) => servingRank(key, circuit) === best);
+    const whole = keys.filter(({ damage }) => damage === undefined);
+    const [key, ...others] = whole.length > 0 ? whole : keys;
+    if (key === undefined) {
+      const way = '`proofline keys import` stores one, `proofline setup --circuit` makes one';
+      throw new ProverError('ERR_KEY_UNKNOWN', { key: `for ${circuit} (${way})` });
+    }
+    if (others.length > 0) {
+      const names = [key, ...others].map(({ name }) => name).join(', ');
+      const expected = `the one to use named: ${names} are all for ${circuit}`;
+      throw new ProverError('ERR_PARAMS', { subject: 'key', expected, actual: 'none' });
+    }
     return await this.resolve(key.digest);
   }
 
@@ -237,6 +250,12 @@ export class KeyStore implements KeyCatalog {
     }
     return damage;
   }
+}
+
+/** How well a key is known to be of a circuit; 0: not at all. */
+function servingRank({ circuit, insecure }: KeyInfo, wanted: string): number {
+  if (circuit === wanted) return insecure === undefined ? 3 : 2;
+  return circuit === bySize(wanted) ? 1 : 0;
 }
 
 function nameOf(digest: string, names: readonly string[] = []): string {

@@ -79,11 +79,20 @@ export function pointFromBytes<T, B extends Uint8Array>(
   subject: string,
   bytes: B,
 ): WeierstrassPoint<T> {
-  checkLength(group, subject, bytes);
-  if (isAllZero(bytes)) return group.Point.ZERO;
-  const point = fromCoefficients(group, subject, readCanonical(group, bytes));
+  const point = pointFromCheckedBytes(group, subject, bytes);
   checkPoint(group, subject, point);
   return point;
+}
+
+/** The same of bytes that are known to be of a point of the group: only coordinates are checked. */
+export function pointFromCheckedBytes<T, B extends Uint8Array>(
+  group: PointGroup<T, B>,
+  subject: string,
+  bytes: B,
+): WeierstrassPoint<T> {
+  checkLength(group, subject, bytes);
+  if (isAllZero(bytes)) return group.Point.ZERO;
+  return fromCoefficients(group, subject, readCanonical(group, bytes));
 }
 
 export function pointToBytes<T, B extends Uint8Array>(

@@ -11,8 +11,13 @@ import {
   parseVerificationKey,
 } from '../../../src/formats/snarkjs-json.ts';
 import type { Proof, VerifyingKey } from '../../../src/groth16/types.ts';
-import { verify } from '../../../src/groth16/verify.ts';
-import { type CurveName, curveOf, type FrCanonicalLE } from '../../../src/math/curve.ts';
+import { declareChecked, verify } from '../../../src/groth16/verify.ts';
+import {
+  type CurveName,
+  curveOf,
+  type FrCanonicalLE,
+  type G1Bytes,
+} from '../../../src/math/curve.ts';
 import { g1Of, g2Of, pointToBytes } from '../../../src/math/points.ts';
 import { pointOutside } from '../../support/points.ts';
 import { vector } from '../../support/shared.ts';
@@ -34,6 +39,26 @@ function toy(curve: CurveName): { vk: VerifyingKey; inputs: FrCanonicalLE[]; pro
     proof: { curve, a: p(11n), b: q(3n), c: p(1n) },
   };
 }
+
+it('adds up thousands of inputs, small ones and large ones', async () => {
+  const { vk, proof } = toy('bls12-381');
+  const { r, noble } = curveOf('bls12-381');
+  const g1 = g1Of('bls12-381');
+  const count = 2100;
+  const logs = Array.from({ length: count }, (_, i) => BigInt(i % 7));
+  const values = logs.map((_, i) => (i % 97 === 0 ? r - BigInt(i + 1) : BigInt(i) << 20n));
+  const points = Array.from({ length: 7 }, (_, i) =>
+    pointToBytes(g1, g1.Point.BASE.multiplyUnsafe(BigInt(i))),
+  );
+  const sum = logs.reduce((total, log, i) => total + log * (values[i] as bigint), 0n) % r;
+  const first = noble.fields.Fr.create(4n - sum);
+  const constant = pointToBytes(g1, g1.Point.BASE.multiplyUnsafe(first));
+  const many = { ...vk, ic: [constant, ...logs.map((log) => points[Number(log)] as G1Bytes)] };
+  const inputs = values.map((value) => scalarBytes([value]) as FrCanonicalLE);
+  expect(await verify(declareChecked(many), inputs, proof)).toEqual({ valid: true });
+  const other = inputs.with(1, scalarBytes([5n]) as FrCanonicalLE);
+  expect(await verify(many, other, proof)).toMatchObject({ valid: false });
+});
 
 describe.each(['bn254', 'bls12-381'] as const)('verify on %s', (curve) => {
   const { vk, inputs, proof } = toy(curve);

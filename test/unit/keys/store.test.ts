@@ -315,6 +315,59 @@ describe('a Filecoin cache', () => {
   });
 });
 
+describe('the key of a circuit', () => {
+  const OFFICIAL = '7610b9f82bfc88405b7a832b651ce2f6';
+
+  /** Another file each time, of which the inspector says what it is told. */
+  async function imported(name: string, facts: object): Promise<void> {
+    const path = join(sources, `${name}.zkey`);
+    await copyFile(zkey, path);
+    const digest = createHash('sha256').update(name).digest('hex');
+    const inspect: KeyInspector['inspect'] = async (file, options) => ({
+      ...(await inspector.inspect(file, options)),
+      ...facts,
+    });
+    const other = new KeyStore(
+      folder,
+      { ...inspector, inspect: withDigest(inspect, digest) },
+      () => 0,
+    );
+    await other.import(path, { name, link: true }, progress);
+  }
+
+  const withDigest =
+    (inspect: KeyInspector['inspect'], digest: string): KeyInspector['inspect'] =>
+    async (file, options) => ({ ...(await inspect(file, options)), digest });
+
+  it('is the official one, else one that says so, else one of its size', async () => {
+    const find = async () => (await store.resolveFor('window-post', '2KiB')).name;
+    await expect(find()).rejects.toMatchObject({ code: 'ERR_KEY_UNKNOWN' });
+    await imported('other', { circuit: 'window-post 8MiB', insecure: 'made by setup' });
+    await expect(find()).rejects.toThrow('for window-post 2KiB');
+    await imported('sized', { circuit: 'window-post 2KiB, by its size' });
+    expect(await find()).toBe('sized');
+    await imported('made', { circuit: 'window-post 2KiB', insecure: 'made by setup' });
+    expect(await find()).toBe('made');
+    await imported('official', { blake2b: OFFICIAL, insecure: undefined });
+    expect(await find()).toBe('official');
+  });
+
+  it('is asked for where several serve, and not a damaged one where another is whole', async () => {
+    const facts = { circuit: 'porep 2KiB', insecure: 'made by setup' };
+    await imported('one', facts);
+    await imported('two', facts);
+    const find = store.resolveFor('porep', '2KiB');
+    await expect(find).rejects.toThrow('one, two are all for porep 2KiB');
+    await rm(join(sources, 'one.zkey'));
+    expect((await store.resolveFor('porep', '2KiB')).name).toBe('two');
+    await rm(join(sources, 'two.zkey'));
+    await store.remove('one');
+    await expect(store.resolveFor('porep', '2KiB')).rejects.toMatchObject({
+      code: 'ERR_KEY_DAMAGED',
+    });
+  });
+});
+
 describe('damage', () => {
   /** Changes one byte and lets the file look untouched. */
   async function flip(path: string, at: number, modifiedMs: number): Promise<void> {
