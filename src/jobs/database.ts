@@ -49,6 +49,7 @@ const MIGRATIONS: readonly string[] = [
    DROP INDEX jobs_by_payload;
    ALTER TABLE jobs DROP COLUMN payload;`,
   'ALTER TABLE jobs ADD COLUMN parent_sampled INTEGER NOT NULL DEFAULT 1;',
+  'ALTER TABLE jobs ADD COLUMN partitions INTEGER NOT NULL DEFAULT 1;',
 ];
 
 /**

@@ -80,6 +80,8 @@ export interface Job {
   readonly request: JobRequest;
   /** SHA-256 of the key file, found when the job was accepted. */
   readonly keyDigest: string;
+  /** Proofs that it makes, where they are more than one. */
+  readonly partitions?: number;
   readonly state: JobState;
   readonly submittedAt: Micros;
   readonly startedAt?: Micros;

@@ -29,8 +29,8 @@ import { parseTraceparent } from './traceparent.ts';
 
 /** A job whose device host ends under it so often is given up. */
 const CRASHES_MAX = 3;
-/** Events kept of one job; a partition has about thirty. */
-const EVENTS_MAX = 1000;
+/** Events kept of one job: a partition has about forty, a job at most 126 of them. */
+const EVENTS_MAX = 8000;
 /** Pause before a settled job is written again after the disk refused it. */
 const REWRITE_MS = 2000;
 const PRUNE_EVERY_MS = 600_000;
@@ -137,7 +137,7 @@ export class Jobs implements JobService {
 
   async submit(request: JobRequest, options: { traceparent?: string } = {}): Promise<Job> {
     const { store, pipeline, payloads, queueLimit } = this.#options;
-    const key = await this.#keyOf(request);
+    const { key, partitions } = await this.#resolve(request);
     const print = fingerprint(request, key.digest);
     const known = this.#findTwin(request, print);
     if (known !== undefined) return known;
@@ -158,6 +158,7 @@ export class Jobs implements JobService {
         id: randomUUID(),
         request,
         keyDigest: key.digest,
+        ...(partitions > 1 && { partitions }),
         submittedAt: nowMicros(),
         traceId: parent?.traceId ?? randomBytes(16).toString('hex'),
         ...(parent && { parentSpanId: parent.spanId }),
@@ -252,7 +253,7 @@ export class Jobs implements JobService {
 
   async #process(job: Job, signal: AbortSignal): Promise<void> {
     const { store } = this.#options;
-    const { id, request, keyDigest, traceId, parentSpanId, parentSampled } = job;
+    const { id, request, keyDigest, partitions, traceId, parentSpanId, parentSampled } = job;
     let queued = true;
     const leaveQueue = (error?: string) => {
       if (queued) this.#tell(id, 'QUEUE_END', error === undefined ? {} : { error });
@@ -261,6 +262,7 @@ export class Jobs implements JobService {
     this.#tell(id, 'JOB_START', {
       kind: request.kind,
       keyDigest,
+      ...(partitions !== undefined && { partitions }),
       traceId,
       ...(parentSpanId !== undefined && { parentSpanId }),
       ...(parentSampled === false && { parentSampled }),
@@ -344,11 +346,14 @@ export class Jobs implements JobService {
     return { path: this.#options.payloads.path(sha256), sha256 };
   }
 
-  async #keyOf(request: JobRequest): Promise<StoredKey> {
+  /** Which key, and how many proofs. */
+  async #resolve(request: JobRequest): Promise<{ key: StoredKey; partitions: number }> {
     const { findKey, findKeyFor } = this.#options;
-    if (request.kind === 'circom') return await findKey(request.key);
-    const { kind, sectorSize } = await this.#factsOf(request);
-    return await (request.key === undefined ? findKeyFor(kind, sectorSize) : findKey(request.key));
+    if (request.kind === 'circom') return { key: await findKey(request.key), partitions: 1 };
+    const { kind, sectorSize, partitions: all } = await this.#factsOf(request);
+    const { key: named, partition } = request;
+    const key = await (named === undefined ? findKeyFor(kind, sectorSize) : findKey(named));
+    return { key, partitions: partition === undefined ? all : 1 };
   }
 
   /** @throws ERR_FORMAT, ERR_PAYLOAD_UNKNOWN */

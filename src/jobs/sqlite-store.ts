@@ -22,12 +22,14 @@ interface Row {
   readonly trace_id: string;
   readonly parent_span_id: string | null;
   readonly parent_sampled: number;
+  readonly partitions: number;
   readonly outcome: string | null;
   readonly error: string | null;
 }
 
 const COLUMNS = `sequence, id, state, request, key_digest, fingerprint, submitted_at, started_at,
-  ended_at, attempts, crashes, trace_id, parent_span_id, parent_sampled, outcome, error`;
+  ended_at, attempts, crashes, trace_id, parent_span_id, parent_sampled, partitions,
+  outcome, error`;
 const UNSETTLED = `state IN ('queued', 'running')`;
 
 /** Jobs in SQLite. A commit has reached the disk (`synchronous = FULL`) before a method returns. */
@@ -52,8 +54,8 @@ export class SqliteJobStore implements JobStore {
     this.#atomically(() => {
       this.#write(
         `INSERT INTO jobs (id, state, request, key, key_digest, idempotency_key, fingerprint,
-           submitted_at, trace_id, parent_span_id, parent_sampled)
-         VALUES (?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+           submitted_at, trace_id, parent_span_id, parent_sampled, partitions)
+         VALUES (?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         job.id,
         JSON.stringify(request),
         request.key ?? job.keyDigest,
@@ -64,6 +66,7 @@ export class SqliteJobStore implements JobStore {
         job.traceId,
         job.parentSpanId ?? null,
         job.parentSampled === false ? 0 : 1,
+        job.partitions ?? 1,
       );
       const { sequence } = this.get(job.id);
       for (const sha256 of new Set(payloadsOf(request))) {
@@ -230,6 +233,7 @@ function jobOf(row: Row): Job {
     traceId: row.trace_id,
     ...(row.parent_span_id !== null && { parentSpanId: row.parent_span_id }),
     ...(row.parent_sampled === 0 && { parentSampled: false }),
+    ...(row.partitions > 1 && { partitions: row.partitions }),
     ...(row.outcome !== null && { outcome: JSON.parse(row.outcome) }),
     ...(row.error !== null && { error: JSON.parse(row.error) }),
   };

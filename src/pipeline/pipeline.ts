@@ -24,7 +24,7 @@ import type {
 } from '../host/protocol.ts';
 import type { ProverEvent } from '../telemetry/events.ts';
 import { type FilecoinOutcome, outcomeOf, partitionsOf, type StatementTask } from './filecoin.ts';
-import { EMPTY, type PipelineEvent, step } from './step.ts';
+import { EMPTY, type PipelineEvent, type Slot, step } from './step.ts';
 
 export type BackendChoice = BackendName;
 export type { FilecoinKind, FilecoinOutcome } from './filecoin.ts';
@@ -77,6 +77,8 @@ export interface HostStatus {
   readonly memoryBytes?: number;
   readonly state: 'idle' | 'proving' | 'unavailable';
   readonly jobId?: string;
+  /** Of that job, where it makes a proof for each. */
+  readonly partition?: number;
   readonly busySinceMicros?: Micros;
   readonly restarts: number;
   /** Keys that its host has loaded. */
@@ -84,6 +86,7 @@ export interface HostStatus {
 }
 
 interface Turn {
+  readonly partition?: number;
   startedAt?: Micros;
   /** Wakes the task once the scheduler has given it its backend. */
   go(): void;
@@ -138,7 +141,8 @@ export class Pipeline {
 
   async prove(task: ProveTask, listener: TaskListener): Promise<CircomOutcome> {
     const backend = await this.choose(task.backend);
-    return await this.#inTurn(task, listener, backend, async () => {
+    const { jobId, rank = 0 } = task;
+    return await this.#inTurn({ jobId, backend, rank }, listener, {}, async () => {
       listener.started();
       return await this.#run(task, listener, backend, (host, choice, options) =>
         host.call('prove', { ...task, ...choice }, options),
@@ -150,19 +154,25 @@ export class Pipeline {
   async proveStatement(task: StatementTask, listener: TaskListener): Promise<FilecoinOutcome> {
     const backend = await this.choose(task.backend);
     const { statement, vanilla, facts, ...options } = task;
+    const { jobId, rank = 0 } = task;
     const partitions = partitionsOf(task);
     const results: PartitionResult[] = [];
     for (const partition of partitions) {
       const done = results.length;
+      const known = results[0] === undefined ? {} : { keyDigest: results[0].keyDigest };
       const part: TaskListener = {
-        ...listener,
+        signal: listener.signal,
+        started: () => listener.started(),
+        crashed: () => listener.crashed(),
+        event: (event) => listener.event(event),
         progress: (share) => listener.progress((done + share) / partitions.length),
       };
-      const result = await this.#inTurn(task, listener, backend, async () => {
+      const slot = { jobId, backend, rank, ...(done > 0 && { goesOn: true as const }) };
+      const result = await this.#inTurn(slot, listener, { partition }, async () => {
         if (done === 0) listener.started();
         const source = { statement, vanilla, partition };
         return await this.#run(task, part, backend, (host, choice, callOptions) =>
-          host.call('provePartition', { ...options, source, ...choice }, callOptions),
+          host.call('provePartition', { ...options, ...known, source, ...choice }, callOptions),
         );
       });
       results.push(result);
@@ -211,7 +221,7 @@ export class Pipeline {
     return this.#backends.map(({ name, probe }) => {
       const host = this.#hosts.get(name);
       const jobId = this.#state.running.find((slot) => slot.backend === name)?.jobId;
-      const since = jobId === undefined ? undefined : this.#turns.get(jobId)?.startedAt;
+      const turn = jobId === undefined ? undefined : this.#turns.get(jobId);
       const device = probe.available ? probe.devices[0] : undefined;
       return {
         backend: name,
@@ -220,7 +230,8 @@ export class Pipeline {
         ...(device && { deviceName: device.name, memoryBytes: device.memoryBytes }),
         state: !probe.available ? 'unavailable' : jobId === undefined ? 'idle' : 'proving',
         ...(jobId !== undefined && { jobId }),
-        ...(since !== undefined && { busySinceMicros: since }),
+        ...(turn?.partition !== undefined && { partition: turn.partition }),
+        ...(turn?.startedAt !== undefined && { busySinceMicros: turn.startedAt }),
         restarts: host?.restarts ?? 0,
         residents: host?.residents ?? [],
       };
@@ -246,17 +257,19 @@ export class Pipeline {
 
   /** Waits for the scheduler, then works. @throws ERR_CANCELLED while it waits */
   async #inTurn<T>(
-    { jobId, rank = 0 }: TaskOptions,
+    slot: Slot,
     { signal }: TaskListener,
-    backend: BackendName,
+    what: Pick<Turn, 'partition'>,
     work: () => Promise<T>,
   ): Promise<T> {
+    const { jobId } = slot;
     try {
       await new Promise<void>((resolve, reject) => {
         const cancel = () => reject(new ProverError('ERR_CANCELLED', { jobId }));
         if (signal.aborted) return cancel();
         signal.addEventListener('abort', cancel, { once: true });
         const turn: Turn = {
+          ...what,
           go() {
             signal.removeEventListener('abort', cancel);
             turn.startedAt = nowMicros();
@@ -264,7 +277,7 @@ export class Pipeline {
           },
         };
         this.#turns.set(jobId, turn);
-        this.#apply({ type: 'submitted', slot: { jobId, backend, rank } });
+        this.#apply({ type: 'submitted', slot });
       });
       return await work();
     } finally {

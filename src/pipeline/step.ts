@@ -6,14 +6,16 @@ export interface Slot {
   readonly backend: BackendName;
   /** 0 is the most urgent. */
   readonly rank: number;
+  /** Has begun before, with another partition: it starts also while the others drain. */
+  readonly goesOn?: true;
 }
 
 export interface PipelineState {
-  /** By rank; within a rank, in order of arrival. */
+  /** By rank; within a rank those that go on, then in order of arrival. */
   readonly waiting: readonly Slot[];
   /** At most one a backend. */
   readonly running: readonly Slot[];
-  /** While it drains, nothing starts. */
+  /** While it drains, nothing new starts. */
   readonly draining: boolean;
 }
 
@@ -41,8 +43,9 @@ export function step(
   const waiting: Slot[] = [];
   const running = [...kept(state.running)];
   const actions: Action[] = [];
-  for (const slot of [...kept(state.waiting), ...arrived].sort((x, y) => x.rank - y.rank)) {
-    if (draining || running.some((busy) => busy.backend === slot.backend)) {
+  for (const slot of [...kept(state.waiting), ...arrived].sort(byUrgency)) {
+    const isHeld = draining && slot.goesOn !== true;
+    if (isHeld || running.some((busy) => busy.backend === slot.backend)) {
       waiting.push(slot);
     } else {
       running.push(slot);
@@ -50,4 +53,8 @@ export function step(
     }
   }
   return { state: { waiting, running, draining }, actions };
+}
+
+function byUrgency(x: Slot, y: Slot): number {
+  return x.rank - y.rank || Number(y.goesOn === true) - Number(x.goesOn === true);
 }

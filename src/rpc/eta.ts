@@ -2,12 +2,12 @@ import type { Micros } from '../core/units.ts';
 import type { Job } from '../jobs/job.ts';
 import type { EventStream } from '../telemetry/events.ts';
 
-/** Keys whose running times are remembered. */
+/** Kinds of job whose running times are remembered. */
 const KEYS_MAX = 1000;
-/** Running times remembered of a key. */
+/** Running times remembered of each. */
 const TIMES_A_KEY = 9;
 
-/** How long jobs of a key ran, and so how much longer one will. */
+/** How long jobs of a key and so many partitions ran, and so how much longer one will. */
 export class Eta {
   readonly #keyOfJob = new Map<string, { key: string; started?: Micros }>();
   readonly #secondsOfKey = new Map<string, number[]>();
@@ -15,8 +15,11 @@ export class Eta {
   constructor(events: EventStream) {
     events.subscribe(({ event, jobId, atMicros, attributes }) => {
       const job = this.#keyOfJob.get(jobId);
-      if (event === 'JOB_START') this.#keyOfJob.set(jobId, { key: String(attributes?.keyDigest) });
-      else if (event === 'QUEUE_END' && job !== undefined) job.started = atMicros;
+      if (event === 'JOB_START') {
+        const key = `${attributes?.keyDigest} ${attributes?.partitions ?? 1}`;
+        this.#keyOfJob.set(jobId, { key });
+      }
+      if (event === 'QUEUE_END' && job !== undefined) job.started = atMicros;
       else if (event === 'JOB_END' && job !== undefined) {
         this.#keyOfJob.delete(jobId);
         if (attributes?.state === 'completed' && job.started !== undefined) {
@@ -26,7 +29,7 @@ export class Eta {
     });
   }
 
-  /** Seconds left of a running job; undefined before the first job of its key has completed. */
+  /** Seconds left of a running job; undefined before the first job like it has completed. */
   secondsLeft(job: Job, now: Micros): number | undefined {
     const key = this.#keyOfJob.get(job.id)?.key;
     const times = key === undefined ? undefined : this.#secondsOfKey.get(key);

@@ -2,7 +2,7 @@ import { totalmem } from 'node:os';
 import { z } from '@hono/zod-openapi';
 import { nowMicros } from '../core/units.ts';
 import { JOB_KINDS, type Job } from '../jobs/job.ts';
-import { timelineOf } from '../trace/timeline.ts';
+import { type TimelineStage, timelineOf } from '../trace/timeline.ts';
 import type { Services } from './context.ts';
 import { JobCounters } from './job-counters.ts';
 import { Backend, JobId } from './schemas.ts';
@@ -100,6 +100,7 @@ export const ServiceStatus = z
 export type ServiceStatus = z.output<typeof ServiceStatus>;
 type HostStatus = ReturnType<Services['jobs']['hosts']>[number];
 type PipelineStatus = z.output<typeof Pipeline>;
+type PartitionStatus = PipelineStatus['partitions'][number];
 
 export interface ReporterOptions {
   readonly version: string;
@@ -180,7 +181,26 @@ export class StatusReporter {
 
 function pipelineOf(job: Job, { jobs }: Services): PipelineStatus {
   const { stages } = timelineOf(job.id, jobs.events(job.id), nowMicros());
-  const last = (stage: string) => stages.findLast((span) => span.stage === stage);
+  const partitions = partitionsOf(job).map((index) => partitionOf(index, stages));
+  return {
+    job_id: job.id,
+    proof_kind: job.request.kind,
+    started_secs_ago: secondsSince(job.startedAt ?? job.submittedAt),
+    total_partitions: partitions.length,
+    partitions_done: partitions.filter(({ state }) => state === 'done').length,
+    partitions,
+  };
+}
+
+/** Numbers of the partitions that a job proves. */
+function partitionsOf({ request, partitions = 1 }: Job): number[] {
+  const only = request.kind === 'circom' ? undefined : request.partition;
+  return only !== undefined ? [only] : Array.from({ length: partitions }, (_, i) => i);
+}
+
+function partitionOf(index: number, stages: readonly TimelineStage[]): PartitionStatus {
+  const last = (stage: string) =>
+    stages.findLast((span) => span.stage === stage && (span.partition ?? 0) === index);
   const synth = last('SYNTH');
   const gpu = last('GPU');
   const state =
@@ -193,14 +213,7 @@ function pipelineOf(job: Job, { jobs }: Services): PipelineStatus {
         : synth.end_ms === null
           ? 'synthesizing'
           : 'synth_done';
-  return {
-    job_id: job.id,
-    proof_kind: job.request.kind,
-    started_secs_ago: secondsSince(job.startedAt ?? job.submittedAt),
-    total_partitions: 1,
-    partitions_done: state === 'done' ? 1 : 0,
-    partitions: [{ index: 0, state, synth_ms: wholeMs(synth?.ms), gpu_ms: wholeMs(gpu?.ms) }],
-  };
+  return { index, state, synth_ms: wholeMs(synth?.ms), gpu_ms: wholeMs(gpu?.ms) };
 }
 
 function workersOf({ jobs }: Services): ServiceStatus['gpu_workers'] {
@@ -212,7 +225,7 @@ function workersOf({ jobs }: Services): ServiceStatus['gpu_workers'] {
       gpu_ordinal: 0,
       state: host.state === 'proving' ? 'proving' : 'idle',
       current_job: host.jobId ?? null,
-      current_partition: host.jobId === undefined ? null : 0,
+      current_partition: host.jobId === undefined ? null : (host.partition ?? 0),
       busy_secs: host.busySinceMicros === undefined ? null : secondsSince(host.busySinceMicros),
       backend: host.backend,
     }));

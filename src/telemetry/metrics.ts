@@ -23,8 +23,10 @@ const OPEN_STAGES_MAX = 10_000;
  */
 export class Metrics {
   readonly #registry = new Registry();
-  readonly #stageSeconds: Histogram<'stage' | 'backend'>;
-  readonly #jobs: Counter<'state'>;
+  readonly #stageSeconds: Histogram<'stage' | 'backend' | 'kind'>;
+  readonly #jobs: Counter<'state' | 'kind'>;
+  /** Of jobs that have not settled. */
+  readonly #kinds = new Map<string, string>();
   readonly #open = new Map<string, Micros>();
 
   constructor(sources: MetricSources) {
@@ -33,14 +35,14 @@ export class Metrics {
     this.#stageSeconds = new Histogram({
       name: 'proofline_stage_seconds',
       help: 'Time a stage took; stage JOB is the whole job',
-      labelNames: ['stage', 'backend'],
+      labelNames: ['stage', 'backend', 'kind'],
       buckets: SECONDS_BUCKETS,
       registers,
     });
     this.#jobs = new Counter({
       name: 'proofline_jobs_total',
       help: 'Jobs that settled, by how',
-      labelNames: ['state'],
+      labelNames: ['state', 'kind'],
       registers,
     });
     new Gauge({
@@ -84,15 +86,18 @@ export class Metrics {
     const edge = edgeOf(event);
     if (edge === undefined) return;
     const key = identityOf(edge.stage, event);
+    if (event.event === 'JOB_START') this.#kinds.set(event.jobId, String(event.attributes?.kind));
+    const kind = this.#kinds.get(event.jobId) ?? 'unknown';
+    if (event.event === 'JOB_END') this.#kinds.delete(event.jobId);
     if (edge.edge === 'start') {
       if (this.#open.size < OPEN_STAGES_MAX) this.#open.set(key, event.atMicros);
       return;
     }
     const started = this.#open.get(key);
     this.#open.delete(key);
-    if (edge.stage === 'JOB') this.#jobs.inc({ state: String(event.attributes?.state) });
+    if (edge.stage === 'JOB') this.#jobs.inc({ state: String(event.attributes?.state), kind });
     if (started === undefined) return;
-    const labels = { stage: edge.stage, backend: backendOf(event) };
+    const labels = { stage: edge.stage, backend: backendOf(event), kind };
     this.#stageSeconds.observe(labels, Math.max(0, event.atMicros - started) / 1e6);
   };
 }

@@ -1,4 +1,6 @@
 // A device host that misbehaves on demand: `keyPath` of a prove request names the behaviour.
+import { existsSync, writeFileSync } from 'node:fs';
+
 process.on('disconnect', () => process.exit(0));
 const probe = {
   available: true,
@@ -7,15 +9,22 @@ const probe = {
 };
 const timers = new Map();
 
-function prove(id, { keyPath, backend, device, keyDigest }) {
+function prove(id, { keyPath, backend, device, keyDigest, source }) {
   const event = (name) =>
     process.send({
       id,
-      event: { atMicros: Date.now() * 1000, event: name, device: `${backend}:${device}` },
+      event: {
+        ...{ atMicros: Date.now() * 1000, event: name, device: `${backend}:${device}` },
+        ...(source && { partition: source.partition }),
+      },
     });
   const result = {
-    proof: { pi_a: [], pi_b: [], pi_c: [], protocol: 'groth16', curve: 'bn128' },
-    public: [String(process.pid)],
+    ...(source === undefined
+      ? {
+          proof: { pi_a: [], pi_b: [], pi_c: [], protocol: 'groth16', curve: 'bn128' },
+          public: [String(process.pid)],
+        }
+      : { proof: source.partition.toString(16).padStart(384, '0') }),
     keyDigest,
     backend,
     device,
@@ -25,6 +34,11 @@ function prove(id, { keyPath, backend, device, keyDigest }) {
   process.send({ residents: [{ backend, digest: keyDigest, bytes: 1, lastUsedMicros: 2 }] });
   event('GPU_START');
   if (keyPath.endsWith('crash')) process.kill(process.pid, 'SIGKILL');
+  // Ends once, at the second partition; then there is such a file.
+  if (keyPath.endsWith('once') && source.partition === 1 && !existsSync(keyPath)) {
+    writeFileSync(keyPath, '');
+    process.kill(process.pid, 'SIGKILL');
+  }
   if (keyPath.endsWith('spin')) for (;;);
   if (keyPath.endsWith('hang')) return;
   if (keyPath.endsWith('refuse')) {
@@ -63,5 +77,5 @@ process.on('message', ({ id, operation, params, abort }) => {
     });
   }
   if (operation === 'verify') process.send({ id, result: { valid: true } });
-  if (operation === 'prove') prove(id, params);
+  if (operation === 'prove' || operation === 'provePartition') prove(id, params);
 });

@@ -52,7 +52,9 @@ describe('a job of Filecoin', () => {
     settled('f');
     store.prune(0, at(10));
     const database = new Database(path);
-    expect(database.prepare('SELECT count(*) AS n FROM job_payloads').get()).toMatchObject({ n: 0 });
+    expect(database.prepare('SELECT count(*) AS n FROM job_payloads').get()).toMatchObject({
+      n: 0,
+    });
     database.close();
   });
 });

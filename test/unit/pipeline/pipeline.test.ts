@@ -1,6 +1,10 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HostClient } from '../../../src/host/client.ts';
+import type { StatementTask } from '../../../src/pipeline/filecoin.ts';
 import { Pipeline, type ProveTask, type TaskListener } from '../../../src/pipeline/pipeline.ts';
 import type { ProverEvent } from '../../../src/telemetry/events.ts';
 
@@ -32,7 +36,10 @@ class Recorder implements TaskListener {
   crashed() {
     return ++this.crashes < 3;
   }
-  progress() {}
+  readonly shares: number[] = [];
+  progress(share: number) {
+    this.shares.push(share);
+  }
 }
 
 it('takes the first backend that works, and says why another does not', async () => {
@@ -92,4 +99,89 @@ it('shows what each backend does', async () => {
   expect(cpu).toMatchObject({ available: true, state: 'proving', jobId: 'a', deviceName: 'fake' });
   await run;
   expect(pipeline.hosts()[1]?.state).toBe('idle');
+});
+
+describe('the partitions of a statement', () => {
+  const statementTask = (jobId: string, behaviour: string, partitions = 3): StatementTask => ({
+    ...{ jobId, keyPath: behaviour, keyDigest: 'digest', statement: { path: 's' }, vanilla: [] },
+    facts: {
+      ...{ kind: 'porep', sectorSize: '2KiB', registeredProof: 'StackedDrg2KiBV1_1', partitions },
+      aggregates: false,
+    },
+  });
+  const proofOf = (...partitions: number[]) =>
+    partitions.map((partition) => String(partition).padStart(384, '0')).join('');
+
+  it('are proved one after another, with their results in order', async () => {
+    const listener = new Recorder();
+    const outcome = await pipeline.proveStatement(statementTask('a', 'fine'), listener);
+    expect(outcome).toMatchObject({
+      ...{ kind: 'porep', registeredProof: 'StackedDrg2KiBV1_1', proof: proofOf(0, 1, 2) },
+      ...{ backend: 'cpu', attempts: 1, keyDigest: 'digest', verified: true },
+      partitions: [0, 1, 2].map((partition) => ({ partition, backend: 'cpu', attempts: 1 })),
+    });
+    expect(outcome).not.toHaveProperty('aggregated');
+    expect(listener.startedCount).toBe(1);
+    const gpu = listener.events.filter(({ event }) => event === 'GPU_START');
+    expect(gpu.map(({ partition }) => partition)).toEqual([0, 1, 2]);
+    expect(listener.shares).toEqual([...listener.shares].sort((x, y) => x - y));
+  });
+
+  it('can be asked for one by one', async () => {
+    const one = { ...statementTask('a', 'fine'), partition: 2 };
+    expect((await pipeline.proveStatement(one, new Recorder())).proof).toBe(proofOf(2));
+    const none = { ...statementTask('b', 'fine'), partition: 3 };
+    await expect(pipeline.proveStatement(none, new Recorder())).rejects.toMatchObject({
+      message: 'partition: expected below 3, got 3',
+    });
+  });
+
+  it('that have a result are not proved again after a crash', async () => {
+    const marker = join(await mkdtemp(join(tmpdir(), 'proofline-')), 'once');
+    const listener = new Recorder();
+    const outcome = await pipeline.proveStatement(statementTask('a', marker), listener);
+    expect(outcome.proof).toBe(proofOf(0, 1, 2));
+    expect(outcome.attempts).toBe(2);
+    expect(outcome.partitions.map(({ attempts }) => attempts)).toEqual([1, 2, 1]);
+    const gpu = listener.events.filter(({ event }) => event === 'GPU_START');
+    expect(gpu.map(({ partition }) => partition)).toEqual([0, 1, 1, 2]);
+    expect(listener.crashes).toBe(1);
+  });
+
+  it('let a more urgent job in between them, and no other', async () => {
+    const order: string[] = [];
+    const follow = (id: string) => {
+      const listener = new Recorder();
+      listener.event = ({ event, partition }) =>
+        void (event === 'GPU_START' && order.push(`${id} ${partition ?? ''}`.trim()));
+      return listener;
+    };
+    const first = pipeline.proveStatement(
+      { ...statementTask('a', 'slow', 2), rank: 2 },
+      follow('a'),
+    );
+    const others = [2, 0].map((rank) =>
+      pipeline.prove({ ...task(`rank ${rank}`), rank }, follow(`rank ${rank}`)),
+    );
+    await Promise.all([first, ...others]);
+    expect(order).toEqual(['a 0', 'rank 0', 'a 1', 'rank 2']);
+  });
+
+  it('go on while the others drain', async () => {
+    const listener = new Recorder();
+    const running = pipeline.proveStatement(statementTask('a', 'slow', 2), listener);
+    listener.event = ({ event, partition }) => {
+      if (event === 'GPU_START' && partition === 0) pipeline.drain();
+    };
+    await expect(running).resolves.toMatchObject({ proof: proofOf(0, 1) });
+  });
+
+  it('end within a second of a cancel', async () => {
+    const listener = new Recorder();
+    const running = pipeline.proveStatement(statementTask('a', 'slow', 50), listener);
+    setTimeout(() => listener.controller.abort(), 400);
+    const begin = performance.now();
+    await expect(running).rejects.toMatchObject({ code: 'ERR_CANCELLED' });
+    expect(performance.now() - begin).toBeLessThan(1400);
+  });
 });

@@ -15,18 +15,20 @@ const metrics = new Metrics({
   hosts: () => [{ backend: 'cpu', restarts: 2 }],
 });
 
-it('counts jobs by state and times stages by backend', async () => {
-  metrics.listener(at(1, 'JOB_START'));
+it('counts jobs by state and kind and times stages by backend and kind', async () => {
+  metrics.listener(at(1, 'JOB_START', { attributes: { kind: 'porep' } }));
   metrics.listener(at(2, 'GPU_START', { device: 'cpu:0' }));
   metrics.listener(at(2.25, 'GPU_PICKUP'));
   metrics.listener(at(3, 'GPU_END', { device: 'cpu:0' }));
   metrics.listener(at(4, 'JOB_END', { attributes: { state: 'completed' } }));
   metrics.listener(at(5, 'NTT_END'));
   const lines = (await metrics.text()).split('\n');
-  expect(lines).toContain('proofline_jobs_total{state="completed"} 1');
-  expect(lines).toContain('proofline_stage_seconds_sum{stage="GPU",backend="cpu"} 1');
-  expect(lines).toContain('proofline_stage_seconds_bucket{le="0.5",stage="GPU",backend="cpu"} 0');
-  expect(lines).toContain('proofline_stage_seconds_sum{stage="JOB",backend=""} 3');
+  expect(lines).toContain('proofline_jobs_total{state="completed",kind="porep"} 1');
+  const gpu = 'stage="GPU",backend="cpu",kind="porep"';
+  expect(lines).toContain(`proofline_stage_seconds_sum{${gpu}} 1`);
+  expect(lines).toContain(`proofline_stage_seconds_bucket{le="0.5",${gpu}} 0`);
+  const job = 'stage="JOB",backend="",kind="porep"';
+  expect(lines).toContain(`proofline_stage_seconds_sum{${job}} 3`);
   expect(lines.some((line) => line.includes('stage="NTT"'))).toBe(false);
 });
 
