@@ -1,5 +1,5 @@
 // A device host that misbehaves on demand: `keyPath` of a prove request names the behaviour.
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
 process.on('disconnect', () => process.exit(0));
 const probe = {
@@ -75,6 +75,10 @@ process.on('message', ({ id, operation, params, abort }) => {
         { name: 'cpu-reference', probe },
       ],
     });
+  }
+  // Its statement files hold what the real host reads from them.
+  if (operation === 'statement') {
+    process.send({ id, result: JSON.parse(readFileSync(params.statement.path, 'utf8')) });
   }
   if (operation === 'verify') process.send({ id, result: { valid: true } });
   if (operation === 'prove' || operation === 'provePartition') prove(id, params);

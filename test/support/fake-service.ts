@@ -57,7 +57,7 @@ export const OUTCOME: CircomOutcome = {
 };
 
 /** Job events with the given microseconds after the job's start. */
-export type Script = readonly (readonly [atMicros: number, event: EventName])[];
+export type Script = readonly (readonly [atMicros: number, event: EventName, partition?: number])[];
 
 export const PROVING: Script = [
   [1000, 'QUEUE_END'],
@@ -73,6 +73,17 @@ export const PROVEN: Script = [
   [9000, 'VERIFY_START'],
   [10_000, 'VERIFY_END'],
 ];
+
+export const CPU: HostStatus = {
+  backend: 'cpu-reference',
+  available: true,
+  version: '1',
+  deviceName: 'CPU',
+  memoryBytes: 1024,
+  state: 'idle',
+  restarts: 0,
+  residents: [],
+};
 
 /** Jobs that a test moves by hand: `start`, `complete`, `fail`. */
 export class FakeJobs implements JobService {
@@ -96,17 +107,10 @@ export class FakeJobs implements JobService {
       restarts: 0,
       residents: [],
     },
-    {
-      backend: 'cpu-reference',
-      available: true,
-      version: '1',
-      deviceName: 'CPU',
-      memoryBytes: 1024,
-      state: 'idle',
-      restarts: 0,
-      residents: [],
-    },
+    CPU,
   ];
+  /** Of the jobs that are started from now on. */
+  partitions = 1;
   /** Completes each job as soon as it is submitted. */
   instant = false;
 
@@ -151,11 +155,12 @@ export class FakeJobs implements JobService {
   /** Appends events to the job's. */
   play(id: string, script: Script): void {
     const { submittedAt, request, state } = this.get(id);
-    for (const [offset, event] of script) {
+    for (const [offset, event, partition] of script) {
       const entry: ProverEvent = {
         atMicros: (submittedAt + offset) as Micros,
         event,
         jobId: id,
+        ...(partition !== undefined && { partition }),
         ...(event === 'JOB_START' && { attributes: { kind: request.kind } }),
         ...(event === 'JOB_END' && { attributes: { state } }),
       };
@@ -165,7 +170,11 @@ export class FakeJobs implements JobService {
   }
 
   start(id: string, script: Script = PROVING): void {
-    this.#change(id, { state: 'running', startedAt: this.#at(id, 1000) });
+    const { partitions } = this;
+    this.#change(id, {
+      ...{ state: 'running', startedAt: this.#at(id, 1000) },
+      ...(partitions > 1 && { partitions }),
+    });
     this.play(id, script);
   }
 

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ProverError } from '../../../src/core/errors.ts';
 import type { Micros } from '../../../src/core/units.ts';
 import { HostClient } from '../../../src/host/client.ts';
+import type { FilecoinRequest } from '../../../src/jobs/job.ts';
 import { PayloadFolder } from '../../../src/jobs/payloads.ts';
 import { Jobs } from '../../../src/jobs/service.ts';
 import { SqliteJobStore } from '../../../src/jobs/sqlite-store.ts';
@@ -16,6 +17,7 @@ const entry = fileURLToPath(new URL('../../support/fake-host.mjs', import.meta.u
 let folder: string;
 let pipeline: Pipeline;
 let payload: string;
+let payloads: PayloadFolder;
 let jobs: Jobs;
 let events: ProverEvent[];
 let store: SqliteJobStore;
@@ -25,7 +27,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'proofline-'));
   pipeline = new Pipeline({ createHost: (device) => new HostClient(device, entry), threads: 1 });
   warnings = [];
-  const payloads = new PayloadFolder({ folder, bytesMax: 1000, inUse: () => false });
+  payloads = new PayloadFolder({ folder, bytesMax: 1000, inUse: () => false });
   payload = (await payloads.put([Buffer.from('witness')] as never, 100)).sha256;
   const stream = new EventStream();
   events = [];
@@ -239,6 +241,71 @@ describe('a crash of the host', () => {
     });
     const next = await submit('fine');
     expect((await jobs.settled(next.id)).state).toBe('completed');
+  });
+});
+
+describe('a job of Filecoin', () => {
+  const FACTS = {
+    ...{ kind: 'porep', sectorSize: '2KiB', registeredProof: 'StackedDrg2KiBV1_1' },
+    ...{ partitions: 3, aggregates: true },
+  };
+  let request: FilecoinRequest;
+  beforeEach(async () => {
+    const statement = (await payloads.put([Buffer.from(JSON.stringify(FACTS))] as never, 999))
+      .sha256;
+    request = { kind: 'porep', statement, vanilla: [payload] };
+  });
+
+  it('takes the key of its circuit and makes a proof for each partition', async () => {
+    const { id } = await jobs.submit(request);
+    const job = await jobs.settled(id);
+    expect(job).toMatchObject({
+      ...{ state: 'completed', keyDigest: 'porep 2KiB', partitions: 3 },
+      outcome: { kind: 'porep', aggregated: false, partitions: [{}, {}, {}] },
+    });
+    const { attributes } = jobs
+      .events(id)
+      .find(({ event }) => event === 'JOB_START') as ProverEvent;
+    expect(attributes).toMatchObject({ kind: 'porep', partitions: 3 });
+    const gpu = jobs.events(id).filter(({ event }) => event === 'GPU_START');
+    expect(gpu.map(({ partition }) => partition)).toEqual([0, 1, 2]);
+  });
+
+  it('takes the key that it names, and proves one partition', async () => {
+    const { id } = await jobs.submit({ ...request, key: 'fine', partition: 2 });
+    const job = await jobs.settled(id);
+    expect(job).toMatchObject({ keyDigest: 'fine', outcome: { partitions: [{ partition: 2 }] } });
+    expect(job).not.toHaveProperty('partitions');
+  });
+
+  it.each<[message: string, change: Partial<FilecoinRequest>]>([
+    ['statement: kind: expected window-post, got porep', { kind: 'window-post' }],
+    ['partition: expected below 3, got 3', { partition: 3 }],
+    [`payload ${'0'.repeat(64)}`, { vanilla: ['0'.repeat(64)] }],
+    [`payload ${'0'.repeat(64)}`, { statement: '0'.repeat(64) }],
+  ])('is refused at once: %s', async (message, change) => {
+    const refused = jobs.submit({ ...request, ...change } as FilecoinRequest);
+    await expect(refused).rejects.toThrow(message);
+    expect(store.count('queued')).toBe(0);
+  });
+
+  it('is one with a request of the same content, and not with one of another', async () => {
+    const key = { idempotencyKey: 'once' };
+    const first = await jobs.submit({ ...request, ...key });
+    expect((await jobs.submit({ ...request, ...key })).id).toBe(first.id);
+    for (const change of [{ partition: 0 }, { vanilla: [payload, payload] }, { strict: true }]) {
+      const other = jobs.submit({ ...request, ...key, ...change });
+      await expect(other).rejects.toMatchObject({ code: 'ERR_IDEMPOTENCY' });
+    }
+  });
+
+  it('keeps what it reads until it has settled', async () => {
+    const { id } = await jobs.submit({ ...request, key: 'slow' });
+    for (const sha256 of [request.statement, payload]) {
+      expect(store.needsPayload(sha256)).toBe(true);
+    }
+    await jobs.settled(id);
+    expect(store.needsPayload(payload)).toBe(false);
   });
 });
 

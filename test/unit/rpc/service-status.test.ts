@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceStatus } from '../../../src/rpc/service-status.ts';
-import { KEY, PROVEN } from '../../support/fake-service.ts';
+import { CPU, KEY, PROVEN } from '../../support/fake-service.ts';
 import { type TestApp, testApp } from '../../support/rpc-app.ts';
 
 const payload = { base64: 'AAAA' };
@@ -16,6 +16,39 @@ async function submit(app: TestApp): Promise<string> {
 }
 
 describe('GET /status', () => {
+  it('follows each partition', async () => {
+    const app = testApp();
+    const { jobs } = app.services;
+    const statement = { kind: 'porep' };
+    const { result } = await app.rpc('prove', { kind: 'porep', statement, vanilla: [payload] });
+    jobs.partitions = 3;
+    jobs.start(result.job_id, [
+      ...([
+        [1000, 'QUEUE_END'],
+        [1000, 'SYNTH_START', 0],
+        [2000, 'SYNTH_END', 0],
+      ] as const),
+      ...([
+        [2000, 'GPU_START', 0],
+        [5000, 'GPU_END', 0],
+        [6000, 'SYNTH_START', 1],
+      ] as const),
+    ]);
+    jobs.hostList = [{ ...CPU, state: 'proving', jobId: result.job_id, partition: 1 }];
+    const { pipelines, gpu_workers: workers } = await report(app);
+    expect(pipelines).toMatchObject([
+      {
+        ...{ proof_kind: 'porep', total_partitions: 3, partitions_done: 1 },
+        partitions: [
+          { index: 0, state: 'done', synth_ms: 1, gpu_ms: 3 },
+          { index: 1, state: 'synthesizing', gpu_ms: null },
+          { index: 2, state: 'pending', synth_ms: null },
+        ],
+      },
+    ]);
+    expect(workers).toMatchObject([{ current_job: result.job_id, current_partition: 1 }]);
+  });
+
   it('has the fields of cuzk, and ours beside them', async () => {
     const status = await report(testApp());
     expect(status).toEqual({
