@@ -49,6 +49,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const store = new SqliteJobStore(join(config.dataDir, 'jobs.db'));
   const calls = new WorkerCallStore(join(config.dataDir, 'jobs.db'));
   const log = createLog(config.logLevel, process.stderr);
+  for (const note of config.notes) log.info(`configuration: ${note}`);
   const events = new EventStream();
   const endTracing = await trace(config, events);
   events.subscribe(logJobs(log));

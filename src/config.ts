@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { ProverError } from './core/errors.ts';
 import { systemReason } from './core/source.ts';
 import { GIB, KIB, MIB } from './core/units.ts';
+import { type CuzkConfig, readCuzkConfig } from './cuzk-config.ts';
 
 const SIZE_UNITS: Readonly<Record<string, number>> = { B: 1, KiB: KIB, MiB: MIB, GiB: GIB };
 const DURATION_UNITS_MS: Readonly<Record<string, number>> = {
@@ -213,6 +214,8 @@ export type Config = {
   readonly noColor: boolean;
   /** OTLP export was asked for by OpenTelemetry's own variables. */
   readonly telemetryExport: boolean;
+  /** What became of each key of a file of cuzk's. */
+  readonly notes: readonly string[];
 };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -237,6 +240,8 @@ export interface ShownConfig {
   /** The file that was read; undefined where there is none. */
   readonly file: string | undefined;
   readonly settings: readonly ShownSetting[];
+  /** What became of each key of a file of cuzk's. */
+  readonly notes: readonly string[];
 }
 
 const FILE_BYTES_MAX = 64 * KIB;
@@ -249,7 +254,8 @@ const OTHER_VARIABLES = ['PROOFLINE_CONFIG', 'PROOFLINE_TOKEN'];
  */
 export function loadConfig(flags: Flags = {}, environment: Environment = process.env): Config {
   const values: Record<string, unknown> = {};
-  for (const { setting: name, text, subject } of resolve(flags, environment).settings) {
+  const { settings, notes } = resolve(flags, environment);
+  for (const { setting: name, text, subject } of settings) {
     const parsed = SETTINGS[name].schema.safeParse(text);
     if (!parsed.success) {
       const expected = parsed.error.issues[0]?.message.replace(/^expected /, '') ?? 'another value';
@@ -263,19 +269,20 @@ export function loadConfig(flags: Flags = {}, environment: Environment = process
     minerApiInfo: environment.MINER_API_INFO || undefined,
     noColor: (environment.NO_COLOR ?? '') !== '',
     telemetryExport: wantsExport(environment),
+    notes,
   }) as Config;
 }
 
 /** Every setting as text, with where it came from. @throws ERR_PARAMS as loadConfig does */
 export function showConfig(flags: Flags = {}, environment: Environment = process.env): ShownConfig {
   loadConfig(flags, environment);
-  const { file, settings } = resolve(flags, environment);
+  const { file, settings, notes } = resolve(flags, environment);
   const shown = settings.map(({ setting: name, text, origin }): ShownSetting => {
     const { env, secret } = SETTINGS[name] as Setting<z.ZodType<unknown, string>>;
     const value = secret === true && text !== '' ? '(set)' : text;
     return { name: fileKey(env), env, value, origin };
   });
-  return { file, settings: shown };
+  return { file, settings: shown, notes };
 }
 
 interface Resolved {
@@ -301,13 +308,13 @@ function resolve(flags: Flags, environment: Environment) {
     if (variable !== undefined) {
       return { setting, text: variable, origin: 'environment', subject: env };
     }
-    const written = file?.[fileKey(env)];
+    const written = file?.settings[fileKey(env)];
     if (written !== undefined) {
       return { setting, text: written, origin: 'file', subject: `${path}: ${fileKey(env)}` };
     }
     return { setting, text: expand(fallback, environment), origin: 'default', subject: env };
   });
-  return { file: file === undefined ? undefined : path, settings };
+  return { file: file === undefined ? undefined : path, settings, notes: file?.notes ?? [] };
 }
 
 /** `PROOFLINE_DATA_DIR` is `--data-dir`. */
@@ -326,26 +333,14 @@ function defaultFile(environment: Environment): string {
 }
 
 /**
+ * A JSON file of ours, or a TOML file of cuzk's.
  * @param wanted whether the file was asked for by name, so that its absence is an error
  * @returns undefined where there is none
  */
-function readConfigFile(
-  path: string,
-  wanted: boolean,
-): Readonly<Record<string, string>> | undefined {
-  let text: string;
-  try {
-    const { size } = statSync(path);
-    if (size > FILE_BYTES_MAX) {
-      throw new ProverError('ERR_TOO_LARGE', { subject: path, limit: FILE_BYTES_MAX });
-    }
-    text = readFileSync(path, 'utf8');
-  } catch (cause) {
-    if (cause instanceof ProverError) throw cause;
-    const { code } = cause as NodeJS.ErrnoException;
-    if (code === 'ENOENT' && !wanted) return undefined;
-    throw new ProverError('ERR_FILE', { path, reason: systemReason(cause) }, cause);
-  }
+function readConfigFile(path: string, wanted: boolean): CuzkConfig | undefined {
+  const text = readSmallFile(path, wanted);
+  if (text === undefined) return undefined;
+  if (path.endsWith('.toml')) return readCuzkConfig(path, text);
   const parsed = z.record(z.string(), z.unknown()).safeParse(parseJson(path, text));
   if (!parsed.success) {
     const expected = 'a JSON object of settings';
@@ -354,7 +349,23 @@ function readConfigFile(
   const known = Object.values(SETTINGS).map(({ env }) => fileKey(env));
   const entries = Object.entries(parsed.data);
   for (const [key] of entries) refuseUnknown(path, key, known);
-  return Object.fromEntries(entries.map(([key, value]) => [key, textOf(`${path}: ${key}`, value)]));
+  const texts = entries.map(([key, value]) => [key, textOf(`${path}: ${key}`, value)]);
+  return { settings: Object.fromEntries(texts), notes: [] };
+}
+
+function readSmallFile(path: string, wanted: boolean): string | undefined {
+  try {
+    const { size } = statSync(path);
+    if (size > FILE_BYTES_MAX) {
+      throw new ProverError('ERR_TOO_LARGE', { subject: path, limit: FILE_BYTES_MAX });
+    }
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    if (cause instanceof ProverError) throw cause;
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT' && !wanted) return undefined;
+    throw new ProverError('ERR_FILE', { path, reason: systemReason(cause) }, cause);
+  }
 }
 
 const FileValue = z.union([

@@ -15,7 +15,9 @@ export function defineConfig(program: Command, act: Act): void {
     about: `
       Settings come from the defaults, a JSON file (--config, else PROOFLINE_CONFIG, else
       proofline/config.json in $XDG_CONFIG_HOME), the environment and the options of a command;
-      each wins over those before it. In the file, PROOFLINE_QUEUE_LIMIT is "queue_limit".`,
+      each wins over those before it. In the file, PROOFLINE_QUEUE_LIMIT is "queue_limit". A file
+      whose name ends in .toml is one of cuzk's, and works as it is: "config show" says what became
+      of each key.`,
     examples: [
       ['proofline config show', 'each setting and where it came from'],
       [
@@ -41,11 +43,13 @@ export function defineConfig(program: Command, act: Act): void {
 }
 
 async function show(options: Options, wiring: Wiring, io: Io): Promise<number> {
-  const { file, settings } = wiring.showConfig(flagsOf(options));
-  if (options.json === true) writeJson(io, { file: file ?? null, settings });
+  const { file, settings, notes } = wiring.showConfig(flagsOf(options));
+  if (options.json === true) writeJson(io, { file: file ?? null, settings, notes });
   else {
     const width = Math.max(...settings.map(({ origin }) => origin.length));
-    io.stdout.write(`file: ${file === undefined ? 'none' : plain(file)}\n\n`);
+    io.stdout.write(`file: ${file === undefined ? 'none' : plain(file)}\n`);
+    for (const note of notes) io.stdout.write(`  ${plain(note)}\n`);
+    io.stdout.write('\n');
     writeFields(
       io,
       settings.map(({ name, value, origin }) => [
