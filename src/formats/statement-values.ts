@@ -29,7 +29,7 @@ export function parseCommitment(
   of: keyof typeof CID_PREFIXES,
 ): bigint {
   const text = typeof value === 'object' && value !== null && '/' in value ? value['/'] : value;
-  if (typeof text !== 'string') throw formatError(subject, 'hex or a CID', `a ${typeof text}`);
+  if (typeof text !== 'string') throw formatError(subject, 'hex or a CID', kindOf(text));
   const bytes = IS_CID.test(text) ? parseCid(subject, text, of) : hex32(subject, text);
   const number = readBigIntLE(bytes);
   if (number === 0n || number >= r) {
@@ -40,7 +40,7 @@ export function parseCommitment(
 
 /** 32 bytes of hex. @throws ERR_FORMAT that names `subject` */
 export function parseBytes32(subject: string, value: unknown): Uint8Array {
-  if (typeof value !== 'string') throw formatError(subject, '64 hex digits', `a ${typeof value}`);
+  if (typeof value !== 'string') throw formatError(subject, '64 hex digits', kindOf(value));
   return hex32(subject, value);
 }
 
@@ -68,6 +68,10 @@ export function parseNumber(subject: string, value: unknown): bigint {
     if (number < NUMBER_MAX) return number;
   }
   throw formatError(subject, 'a whole number below 2^64', 'something else');
+}
+
+function kindOf(value: unknown): string {
+  return value === undefined ? 'none' : `a value of type ${typeof value}`;
 }
 
 function hex32(subject: string, text: string): Uint8Array {

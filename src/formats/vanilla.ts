@@ -30,8 +30,8 @@ import {
   variant,
 } from './vanilla-schema.ts';
 
-/** JSON has up to four bytes a byte, and spaces. */
-const JSON_BYTES_A_BYTE = 16;
+/** JSON has up to four characters a byte, and a line of its own for each where it is indented. */
+const JSON_BYTES_A_BYTE = 32;
 
 /**
  * A sector's vanilla proof of spacetime, in bincode or JSON: rust-fil-proofs'
