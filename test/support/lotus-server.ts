@@ -20,6 +20,7 @@ import { admission } from '../../src/rpc/guard.ts';
 import { Lotus } from '../../src/rpc/lotus/lotus.ts';
 import { parseApiInfo } from '../../src/rpc/lotus/miner-api.ts';
 import { TokenStore } from '../../src/rpc/tokens.ts';
+import { acceptWebSockets } from '../../src/rpc/upgrade.ts';
 import { EventStream } from '../../src/telemetry/events.ts';
 
 const [dataDir, minerApi, proveMs] = process.argv.slice(2) as [string, string, string];
@@ -66,6 +67,7 @@ const lotus = new Lotus(
 const app = new Hono<Env>();
 lotus.mount(app);
 const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+acceptWebSockets(server, lotus);
 server.listen(0, '127.0.0.1', () => {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   jobs.recover();

@@ -37,11 +37,16 @@ export class WorkerCalls {
   #wake = () => {};
   #woken = false;
   #delivering: Promise<void> = Promise.resolve();
-  /** Calls without a result. */
-  pending = 0;
+  /** A signal each: thousands of calls on one would be thousands of listeners. */
+  readonly #following = new Set<AbortController>();
 
   constructor(options: CallsOptions) {
     this.#options = options;
+  }
+
+  /** Calls without a result. */
+  get pending(): number {
+    return this.#following.size;
   }
 
   /** Takes up what an earlier process has left, and begins to deliver. To be called once. */
@@ -63,24 +68,28 @@ export class WorkerCalls {
   /** Jobs go on as the service has it; nothing more is delivered. */
   async stop(): Promise<void> {
     this.#ending.abort();
+    for (const following of this.#following) following.abort();
     this.#rouse();
     await this.#delivering;
   }
 
   #follow(call: WorkerCall): void {
-    this.pending++;
-    void this.#prove(call)
+    const following = new AbortController();
+    this.#following.add(following);
+    void this.#prove(call, following.signal)
       .then((result) => result && this.#finish(call.id, result))
       .finally(() => {
-        this.pending--;
+        this.#following.delete(following);
         this.#rouse();
       });
   }
 
   /** Undefined: the service shuts down, and the next one goes on. */
-  async #prove({ id, request }: WorkerCall): Promise<WorkerCallResult | undefined> {
+  async #prove(
+    { id, request }: WorkerCall,
+    signal: AbortSignal,
+  ): Promise<WorkerCallResult | undefined> {
     const { jobs } = this.#options;
-    const { signal } = this.#ending;
     try {
       const keyed: FilecoinRequest = { ...request, idempotencyKey: `worker-call-${id}` };
       const job = await submitPatiently(jobs, keyed, signal);

@@ -27,8 +27,8 @@ export async function submitPatiently(
 }
 
 /**
- * The job of a request, joined where one with this key waits, runs or has its proof. One that failed
- * or was cancelled is no result: a new one takes its place.
+ * The job of a request, joined where one with this key waits, runs or has its proof. One that was
+ * cancelled or has failed is no result: a new one takes its place.
  */
 export async function submitJoining(
   jobs: JobService,
