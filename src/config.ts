@@ -46,6 +46,11 @@ const listenAddress = z
   .string()
   .regex(/^([A-Za-z0-9.-]{1,253}|\[[0-9a-f:.]+\]):\d{1,5}$/, 'expected an address and a port')
   .refine((text) => Number(text.split(':').at(-1)) <= 65_535, 'expected a port up to 65535');
+/** Address and port, or a Unix socket as gRPC's clients name one; empty: none. */
+const grpcAddress = z.union(
+  [z.literal(''), z.string().regex(/^unix:(\/\/)?\/[^\0]{1,100}$/), listenAddress],
+  'expected an address and a port, or unix:///path/of.sock',
+);
 const list = z
   .string()
   .transform((text) => text.split(',').map((item) => item.trim()))
@@ -188,6 +193,24 @@ export const SETTINGS = {
     fallback: '',
     schema: path,
     help: "File of the secret that signs a Lotus or Curio node's tokens: those are let in, too.",
+  }),
+  grpcListen: setting({
+    env: 'PROOFLINE_GRPC_LISTEN',
+    fallback: '',
+    schema: grpcAddress,
+    help: "Where cuzk's gRPC is spoken, for Curio: HOST:PORT or unix:///PATH. Empty: nowhere.",
+  }),
+  grpcPublic: setting({
+    env: 'PROOFLINE_GRPC_PUBLIC',
+    fallback: 'false',
+    schema: flag,
+    help: 'Let gRPC, which has no tokens, be spoken beyond this machine.',
+  }),
+  statusListen: setting({
+    env: 'PROOFLINE_STATUS_LISTEN',
+    fallback: '',
+    schema: z.union([z.literal(''), listenAddress], 'expected an address and a port'),
+    help: 'Where anyone may read /status as cuzk has it, any web page too. Empty: nowhere.',
   }),
   logLevel: setting({
     env: 'PROOFLINE_LOG_LEVEL',
