@@ -9,7 +9,8 @@ import { expect, it } from 'vitest';
 /** The tour, on a free port and with files of its own. */
 async function tour(folder: string): Promise<string> {
   const readme = await readFile('README.md', 'utf8');
-  const script = /<!-- TOUR -->\n```sh\n([\s\S]*?)```/.exec(readme)?.[1] as string;
+  const parts = [...readme.matchAll(/<!-- TOUR -->\n```sh\n([\s\S]*?)```/g)];
+  const script = parts.map(([, lines]) => lines).join('');
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
@@ -42,5 +43,6 @@ it("the README's tour works line by line", async () => {
   expect(output).toMatch(/MSM_B_G2 +\d+/);
   expect(output).toContain('"state":"completed"');
   expect(output).toContain('event: JOB_END');
+  expect(output).toContain('\nvalid\n');
   await rm(folder, { recursive: true });
-}, 60_000);
+}, 180_000);
