@@ -6,6 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { proofline, type Service, serve } from '../support/command.ts';
 import { golden } from '../support/shared.ts';
 
+const SETUP_MS = 600_000;
+
 /** The two whose keys take long to make; the others: test/e2e/filecoin.test.ts, README's tour. */
 describe.each([
   {
@@ -30,7 +32,7 @@ describe.each([
     const kept = ['--out', join(folder, 'k.params'), '--name', circuit, '--data-dir', folder];
     expect(await proofline(['setup', ...of, ...kept])).toMatchObject({ code: 0, stderr: '' });
     service = await serve(folder);
-  });
+  }, SETUP_MS);
   afterAll(async () => {
     await service?.stop('SIGKILL');
     await rm(folder, { recursive: true });

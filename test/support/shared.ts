@@ -12,7 +12,16 @@ export function golden(path: string): string {
 
 /** A public vector that the project does not carry; the test skips, saying so, where it is absent. */
 export function vector(context: TestContext, path: string): string {
-  const file = `${SHARED}vectors/${path}`;
-  if (!existsSync(file)) context.skip(`../shared/vectors/${path} is not on this machine`);
+  return beside(context, `vectors/${path}`);
+}
+
+/** Golden data that is too large to carry; the test skips, saying so, where it is absent. */
+export function largeGolden(context: TestContext, path: string): string {
+  return beside(context, `golden/${path}`);
+}
+
+function beside(context: TestContext, path: string): string {
+  const file = SHARED + path;
+  if (!existsSync(file)) context.skip(`../shared/${path} is not on this machine`);
   return file;
 }

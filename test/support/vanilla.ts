@@ -24,7 +24,7 @@ const C1 = (name: string): GoldenProof => ({
 const sectors = (name: string, numbers: readonly number[]) =>
   numbers.map((number) => `${name}-vanilla-sector${number}.bin`);
 
-/** Everything of 2 KiB and 8 MiB. */
+/** Everything of 2 KiB and 8 MiB, and the smallest of the full-size ones. */
 export const GOLDEN_PROOFS: readonly GoldenProof[] = [
   { name: 'porep-2kib', vanilla: ['porep-2kib-c1.json.gz'], partitions: { 0: 'porep-2kib.json' } },
   {
@@ -61,10 +61,26 @@ export const GOLDEN_PROOFS: readonly GoldenProof[] = [
     ...{ name: 'variants/winning-2kib', vanilla: sectors('variants/winning-2kib', [23]) },
     partitions: ONE('variants/winning-2kib'),
   },
+  {
+    ...{ name: 'winning-32gib', vanilla: ['winning-32gib-vanilla.bin'] },
+    partitions: { 0: 'winning-32gib.witness.json' },
+  },
+];
+
+/** Too large for TypeScript's own vectors, or for a short test. */
+const FULL_SIZE: readonly GoldenProof[] = [
+  {
+    ...{ name: 'porep-32gib', vanilla: ['porep-32gib-c1-partition0.json.gz'] },
+    partitions: { 0: 'porep-32gib-0.witness.json' },
+  },
+  {
+    ...{ name: 'window-32gib', vanilla: sectors('window-32gib', [1, 2, 3]) },
+    partitions: { 0: 'window-32gib.witness.json' },
+  },
 ];
 
 export function goldenProof(name: string): GoldenProof {
-  const found = GOLDEN_PROOFS.find((proof) => proof.name === name);
+  const found = [...GOLDEN_PROOFS, ...FULL_SIZE].find((proof) => proof.name === name);
   if (found === undefined) throw new Error(`no golden proof ${name}`);
   return found;
 }

@@ -54,6 +54,32 @@ describe('proofline verify', () => {
     ]);
   });
 
+  it('takes a statement and a proof as bytes or as hex', async () => {
+    const at = folder();
+    writeFileSync(at('s.json'), '{"kind":"porep"}');
+    writeFileSync(at('p.bin'), Uint8Array.of(0x80, 0x01));
+    writeFileSync(at('p.hex'), '8001\n');
+    for (const proof of ['p.bin', 'p.hex']) {
+      const argv = ['--vk', at('x.vk'), '--statement', at('s.json'), '--proof', at(proof)];
+      const ran = await command(['verify', ...argv]);
+      expect(ran).toMatchObject({ code: 0, stdout: 'valid\n' });
+      const params = { statement: { kind: 'porep' }, proof: '8001', keyPath: at('x.vk') };
+      expect(ran.asked[1]).toEqual(['verify statement', params]);
+    }
+  });
+
+  it.each([
+    [['--statement', 's'], '--statement: expected a verifying key (--vk), got none'],
+    [['--vk', 'v'], '--vk: expected a --statement, got none'],
+    [['--vk', 'v', '--statement', 's', '--public', 'p'], '--public: expected none'],
+    [['--vk', 'v', '--statement', 's', '--server', 'http://h'], '--server: expected none'],
+    [['--key', 'k'], 'public inputs: expected --public, or --statement, got none'],
+  ])('refuses %j', async (options, message) => {
+    const { code, stderr, asked } = await command(['verify', '--proof', 'p', ...options]);
+    expect([code, asked]).toEqual([2, []]);
+    expect(stderr).toContain(message);
+  });
+
   it('wants one of --key and --zkey', async () => {
     const { args } = proofFiles();
     const neither = await command(['verify', ...args]);

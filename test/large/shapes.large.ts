@@ -1,0 +1,9 @@
+import { expect, it } from 'vitest';
+import { LARGE_SHAPES, shapeOf } from '../support/shapes.ts';
+import { goldenJson } from '../support/vanilla.ts';
+
+it.each(LARGE_SHAPES)('%s has the reference’s counts and rows', async (file) => {
+  const shape = await shapeOf(file);
+  expect(shape).toMatchObject(goldenJson(`shapes/${file}`));
+  expect(shape.dBin).toBe(1);
+});
