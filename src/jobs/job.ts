@@ -52,6 +52,8 @@ interface RequestOptions {
   readonly strict?: boolean;
   /** Requests with the same key and the same content are one job. */
   readonly idempotencyKey?: string;
+  /** What the client calls the job, where the client's wire names jobs itself. */
+  readonly label?: string;
 }
 
 /** Of a kind of job: a block or a deadline is lost without its proof. */
@@ -108,11 +110,16 @@ export function isSettled(state: JobState): boolean {
   return state !== 'queued' && state !== 'running';
 }
 
-/** What two requests with one idempotency key must agree in. Hex. */
-export function fingerprint(request: JobRequest, key: string): string {
+/**
+ * What two requests with one idempotency key must agree in. Hex.
+ * @param key digest of the key that the request names; null where it names none
+ */
+export function fingerprint(request: JobRequest, key: string | null): string {
   const { kind, backend, strict } = request;
-  const partition = request.kind === 'circom' ? undefined : request.partition;
-  const content = [kind, key, payloadsOf(request), partition ?? null, backend ?? null];
-  const text = JSON.stringify([...content, strict ?? false]);
-  return createHash('sha256').update(text).digest('hex');
+  const source =
+    request.kind === 'circom'
+      ? [request.payload]
+      : [request.statement, request.vanilla, request.partition ?? null];
+  const content = [kind, key, ...source, backend ?? null, strict ?? false];
+  return createHash('sha256').update(JSON.stringify(content)).digest('hex');
 }

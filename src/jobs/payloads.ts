@@ -10,10 +10,18 @@ import { storageError } from './database.ts';
 const UNUSED_KEPT_MS = 3_600_000;
 /** A job may bring thousands of payloads: not each of them looks at all the others. */
 const SWEEP_EVERY_MS = 60_000;
+/** Of a payload in memory, written and hashed at once. */
+const PIECE_BYTES = 2 ** 20;
 
 export interface PayloadInfo {
   readonly sha256: string;
   readonly bytes: number;
+}
+
+/** A payload that another thread has written into the folder, and the store has yet to take. */
+export interface PartialPayload extends PayloadInfo {
+  /** Name of its file. */
+  readonly file: string;
 }
 
 export interface PayloadStore {
@@ -73,6 +81,36 @@ export class PayloadFolder implements PayloadStore {
     } catch (thrown) {
       this.#reserve(-written);
       await rm(partial, { force: true }).catch(() => {});
+      if (thrown instanceof ProverError || !isSystemError(thrown)) throw thrown;
+      throw storageError('write', 'payloads', thrown);
+    }
+  }
+
+  /** Makes the folder ready for what other threads write. @throws ERR_STORAGE */
+  async open(): Promise<void> {
+    try {
+      await mkdir(this.#options.folder, { recursive: true, mode: 0o700 });
+      await this.sweep();
+    } catch (thrown) {
+      throw storageError('write', 'payloads', thrown);
+    }
+  }
+
+  /**
+   * Takes files that `writePartial` has written. Those that it cannot take are removed.
+   * @throws ERR_STORAGE
+   */
+  async adopt(partials: readonly PartialPayload[]): Promise<void> {
+    const { folder } = this.#options;
+    try {
+      await this.#sweeping?.catch(() => {});
+      for (const { file, sha256, bytes } of partials) {
+        if (!this.has(sha256)) this.#reserve(bytes);
+        await rename(join(folder, file), this.path(sha256));
+      }
+      await syncFolder(folder);
+    } catch (thrown) {
+      await removePartials(folder, partials);
       if (thrown instanceof ProverError || !isSystemError(thrown)) throw thrown;
       throw storageError('write', 'payloads', thrown);
     }
@@ -140,6 +178,29 @@ export class PayloadFolder implements PayloadStore {
     }
     this.#bytes ??= kept;
   }
+}
+
+/** Writes a payload that the store then adopts. @throws ERR_STORAGE */
+export async function writePartial(folder: string, bytes: Uint8Array): Promise<PartialPayload> {
+  const file = `partial-${randomUUID()}`;
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+      yield bytes.subarray(at, at + PIECE_BYTES);
+    }
+  }
+  try {
+    return { file, ...(await writeHashed(join(folder, file), pieces(), () => {})) };
+  } catch (thrown) {
+    await removePartials(folder, [{ file }]);
+    throw storageError('write', 'payloads', thrown);
+  }
+}
+
+export async function removePartials(
+  folder: string,
+  partials: readonly Pick<PartialPayload, 'file'>[],
+): Promise<void> {
+  for (const { file } of partials) await rm(join(folder, file), { force: true }).catch(() => {});
 }
 
 /** None where there is no such folder yet. */

@@ -136,13 +136,14 @@ export class Jobs implements JobService {
   }
 
   async submit(request: JobRequest, options: { traceparent?: string } = {}): Promise<Job> {
-    const { store, pipeline, payloads, queueLimit } = this.#options;
-    const { key, partitions } = await this.#resolve(request);
-    const print = fingerprint(request, key.digest);
+    const { store, pipeline, payloads, findKey, queueLimit } = this.#options;
+    const named = request.key === undefined ? undefined : await findKey(request.key);
+    const print = fingerprint(request, named?.digest ?? null);
     const known = this.#findTwin(request, print);
     if (known !== undefined) return known;
     checkDeadline(request.deadline);
     await pipeline.choose(request.backend);
+    const { key, partitions } = await this.#resolve(request, named);
     for (const sha256 of payloadsOf(request)) await payloads.use(sha256);
     if (this.#closing) throw new ProverError('ERR_SHUTTING_DOWN', {});
     // Nothing is awaited from here on: two requests with one idempotency key cannot both pass.
@@ -261,6 +262,7 @@ export class Jobs implements JobService {
     };
     this.#tell(id, 'JOB_START', {
       kind: request.kind,
+      ...(request.label !== undefined && { label: request.label }),
       keyDigest,
       ...(partitions !== undefined && { partitions }),
       traceId,
@@ -346,14 +348,18 @@ export class Jobs implements JobService {
     return { path: this.#options.payloads.path(sha256), sha256 };
   }
 
-  /** Which key, and how many proofs. */
-  async #resolve(request: JobRequest): Promise<{ key: StoredKey; partitions: number }> {
+  /** With which key, and how many proofs. @param named the key that the request names */
+  async #resolve(
+    request: JobRequest,
+    named: StoredKey | undefined,
+  ): Promise<{ readonly key: StoredKey; readonly partitions: number }> {
     const { findKey, findKeyFor } = this.#options;
-    if (request.kind === 'circom') return { key: await findKey(request.key), partitions: 1 };
-    const { kind, sectorSize, partitions: all } = await this.#factsOf(request);
-    const { key: named, partition } = request;
-    const key = await (named === undefined ? findKeyFor(kind, sectorSize) : findKey(named));
-    return { key, partitions: partition === undefined ? all : 1 };
+    if (request.kind === 'circom') {
+      return { key: named ?? (await findKey(request.key)), partitions: 1 };
+    }
+    const { kind, sectorSize, partitions } = await this.#factsOf(request);
+    const key = named ?? (await findKeyFor(kind, sectorSize));
+    return { key, partitions: request.partition === undefined ? partitions : 1 };
   }
 
   /** @throws ERR_FORMAT, ERR_PAYLOAD_UNKNOWN */
