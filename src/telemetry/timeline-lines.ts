@@ -16,12 +16,15 @@ const BY_WORKER: ReadonlySet<Stage> = new Set([
 
 interface JobState {
   readonly kind: string;
+  /** What its client calls it, else its id. */
+  readonly name: string;
   /** Times of open starts, by identity, latest last. */
   readonly starts: Map<string, Micros[]>;
 }
 
 /**
- * Events as the lines that cuzk prints: `TIMELINE,<ms since start>,<EVENT>,<job id>,<detail>`.
+ * Events as the lines that cuzk prints: `TIMELINE,<ms since start>,<EVENT>,<job>,<detail>`. A job
+ * whose client named it (cuzk's request_id) goes by that name, else by its id.
  *
  *     SYNTH_START  partition=N | kind=K               SYNTH_END  [partition=N,]synth_ms=M
  *     GPU_QUEUE    partition=N | monolithic           GPU_PICKUP worker=W[,partition=N]
@@ -44,11 +47,12 @@ export class TimelineLines {
 
   readonly listener: EventListener = (event) => {
     const detail = this.#detail(event);
+    const { name } = this.#jobOf(event);
     if (event.event === 'JOB_END') this.#jobs.delete(event.jobId);
     if (detail === undefined) return;
     const offset = wholeMillis(event.atMicros - this.#startedMicros);
-    const jobId = event.jobId.replace(/\p{Cc}/gu, '?');
-    this.#write(`TIMELINE,${offset},${event.event},${jobId},${detail}`);
+    const job = name.replace(/\p{Cc}/gu, '?');
+    this.#write(`TIMELINE,${offset},${event.event},${job},${detail}`);
   };
 
   /**
@@ -79,7 +83,11 @@ export class TimelineLines {
   #jobOf({ jobId, attributes }: ProverEvent): JobState {
     const known = this.#jobs.get(jobId);
     if (known !== undefined) return known;
-    const state: JobState = { kind: String(attributes?.kind ?? 'unknown'), starts: new Map() };
+    const state: JobState = {
+      kind: String(attributes?.kind ?? 'unknown'),
+      name: String(attributes?.label ?? jobId),
+      starts: new Map(),
+    };
     this.#jobs.set(jobId, state);
     return state;
   }
