@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { SMALL_SHAPES, shapeOf } from '../../../support/shapes.ts';
-import { goldenJson } from '../../../support/vanilla.ts';
+import { SMALL_SHAPES, shapeOf } from '../support/shapes.ts';
+import { goldenJson } from '../support/vanilla.ts';
 
 it.each(SMALL_SHAPES)('%s has the reference’s counts and rows', async (file) => {
   const shape = await shapeOf(file);

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { toHex, writeBigIntLE } from '../../../../src/core/bytes.ts';
-import { hashScalars } from '../../../../src/r1cs/program-hashes.ts';
-import { GOLDEN_PROOFS, goldenJson } from '../../../support/vanilla.ts';
-import { witnessOf } from '../../../support/witnesses.ts';
+import { toHex, writeBigIntLE } from '../../src/core/bytes.ts';
+import { hashScalars } from '../../src/r1cs/program-hashes.ts';
+import { GOLDEN_PROOFS, goldenJson } from '../support/vanilla.ts';
+import { witnessOf } from '../support/witnesses.ts';
 
 const PARTITIONS = GOLDEN_PROOFS.flatMap((proof) =>
   Object.entries(proof.partitions).map(
