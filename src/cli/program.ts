@@ -3,6 +3,7 @@ import { defineBench } from './bench.ts';
 import { defineCircuit } from './circuit.ts';
 import { defineConfig } from './config.ts';
 import { defineDoctor } from './doctor.ts';
+import { defineFfi } from './ffi.ts';
 import { interruptible } from './interrupt.ts';
 import { columnsOf, type Io } from './io.ts';
 import { defineKeys } from './keys.ts';
@@ -111,6 +112,7 @@ function define(version: string, act: Act, io: Io, refuse: (text: string) => voi
   defineConfig(program, act);
   defineBench(program, act);
   defineCircuit(program, act);
+  defineFfi(program, act);
   defineDoctor(program, act);
   return program;
 }

@@ -37,9 +37,13 @@ export interface Service extends AsyncDisposable {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts `proofline serve` on a free port. */
-export function serve(dataDir: string, env: Record<string, string> = {}): Promise<Service> {
-  const args = ['serve', '--listen', '127.0.0.1:0', '--data-dir', dataDir, '--json'];
+/** Starts `proofline serve`, or another command that serves, on a free port. */
+export function serve(
+  dataDir: string,
+  env: Record<string, string> = {},
+  command = 'serve',
+): Promise<Service> {
+  const args = [command, '--listen', '127.0.0.1:0', '--data-dir', dataDir, '--json'];
   const child = spawn(process.execPath, [MAIN, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env },

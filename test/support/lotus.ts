@@ -154,3 +154,15 @@ export function firstPhase(bytes = 2000): Buffer {
 export function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
+
+/** The CID of a replica's commitment, as Lotus's JSON has it (multiformats: base32, RFC 4648). */
+export function sealedCid(hex: string): { readonly '/': string } {
+  const bytes = [1, 0x82, 0xe2, 0x03, 0x81, 0xe8, 0x02, 0x20, ...Buffer.from(hex, 'hex')];
+  const bits = bytes.map((byte) => byte.toString(2).padStart(8, '0')).join('');
+  const letters = bits
+    .match(/.{1,5}/g)
+    ?.map((five) => BASE32[Number.parseInt(five.padEnd(5, '0'), 2)]);
+  return { '/': `b${letters?.join('')}` };
+}
+
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';

@@ -33,7 +33,8 @@ type Values<T extends readonly GoType<unknown>[]> = {
   readonly [K in keyof T]: T[K] extends GoType<infer V> ? V : never;
 };
 
-function method<const T extends readonly GoType<unknown>[]>(
+/** A method of that many parameters of these types. */
+export function method<const T extends readonly GoType<unknown>[]>(
   types: T,
   run: (call: CallContext, params: Values<T>) => unknown,
 ): WorkerMethod {
