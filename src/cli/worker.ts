@@ -30,15 +30,16 @@ export function defineWorker(program: Command, act: Act): void {
       without it, PROOFLINE_MINER_API or MINER_API_INFO. Other users see options: prefer a
       variable, or the configuration file.`,
     examples: [
+      ['proofline worker', 'for the miner of MINER_API_INFO, on the same machine'],
       [
-        'MINER_API_INFO=TOKEN:/ip4/10.0.0.2/tcp/2345/http proofline worker --listen 10.0.0.5:9830 --worker-url http://10.0.0.5:9830',
-        'seal for a miner on another machine',
+        'proofline worker --listen 10.0.0.5:9830 --worker-url http://10.0.0.5:9830',
+        'for a miner on another machine',
       ],
       [
         'proofline worker --worker-roles seal,window-post,winning-post',
-        'prove everything, for the miner of the configuration',
+        'its proofs of spacetime, too',
       ],
-      ['lotus-miner sealing workers', 'what the miner says of it'],
+      ['proofline worker --json & lotus-miner sealing workers', 'what the miner says of it'],
     ],
     exits: [
       ['0', 'stopped by SIGINT or SIGTERM, all jobs settled or left to the next start'],

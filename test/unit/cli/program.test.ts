@@ -11,6 +11,8 @@ afterEach(() => {
 
 const COMMANDS = [
   ['serve'],
+  ['worker'],
+  ['ffi'],
   ['prove'],
   ['verify'],
   ['setup'],
