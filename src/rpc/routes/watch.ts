@@ -10,9 +10,12 @@ import type { ServiceContext } from '../context.ts';
 import type { LoggedEvent } from '../event-log.ts';
 import { json, type Route, responses } from '../route.ts';
 import { JobId } from '../schemas.ts';
+import { Turns } from '../turns.ts';
 
-/** Events that may wait for a slow client; one that falls further behind is cut off and resumes. */
-const BACKLOG_MAX = 1000;
+/** Events that are written at once, as a client takes them. */
+const CHUNK_EVENTS = 50;
+/** Clients that are written to between two looks at all others. */
+const CLIENTS_AT_ONCE = 10;
 const BEAT_MS = 1000;
 
 const stream = (description: string) => ({
@@ -77,38 +80,40 @@ interface Following {
   beat(): object | 'end' | undefined;
 }
 
+const turns = new Turns(CLIENTS_AT_ONCE);
+
+/** A client that falls behind what is kept of events is cut off, and may resume. */
 function follow(c: Context<Env>, { eventLog }: ServiceContext, { from, wants, beat }: Following) {
   return streamSSE(c, async (out) => {
     let wake = () => {};
     let open = true;
-    const waiting = [...eventLog.since(from).filter(wants)];
-    const end = eventLog.subscribe((logged) => {
-      if (wants(logged)) waiting.push(logged);
-      if (waiting.length > BACKLOG_MAX) open = false;
-      wake();
-    });
-    const close = () => {
+    const unsubscribe = eventLog.subscribe(() => wake());
+    const timer = setInterval(() => wake(), BEAT_MS);
+    out.onAbort(() => {
       open = false;
       wake();
-    };
-    out.onAbort(close);
-    const timer = setInterval(() => wake(), BEAT_MS);
-    let beatAt = performance.now();
+    });
+    let last = eventLog.resume(from);
+    let beatAt = Number.NEGATIVE_INFINITY;
+    let told: ReturnType<typeof beat>;
     try {
       while (open) {
-        for (let next = waiting.shift(); open && next !== undefined; next = waiting.shift()) {
-          const { event } = next.event;
-          await out.writeSSE({ id: String(next.id), event, data: JSON.stringify(next.event) });
-        }
-        const told = beat();
-        if (told === 'end' && waiting.length === 0) break;
-        if (performance.now() - beatAt >= BEAT_MS) {
+        await turns.take();
+        const news = eventLog.after(last, CHUNK_EVENTS);
+        if (news === undefined) break;
+        last += news.length;
+        const texts = news.filter(wants).map(({ text }) => text);
+        if (texts.length > 0) await out.write(texts.join(''));
+        const isDue = performance.now() - beatAt >= BEAT_MS;
+        if (isDue || texts.length > 0) told = beat();
+        if (told === 'end' && news.length === 0) break;
+        if (isDue) {
           beatAt = performance.now();
           if (typeof told === 'object') {
             await out.writeSSE({ event: 'progress', data: JSON.stringify(told) });
           } else await out.write(':\n\n');
         }
-        if (open && waiting.length === 0) {
+        if (open && eventLog.after(last, 1)?.length === 0) {
           await new Promise<void>((resolve) => {
             wake = resolve;
           });
@@ -116,7 +121,7 @@ function follow(c: Context<Env>, { eventLog }: ServiceContext, { from, wants, be
       }
     } finally {
       clearInterval(timer);
-      end();
+      unsubscribe();
     }
   });
 }

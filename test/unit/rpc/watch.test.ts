@@ -71,6 +71,27 @@ it('cuts a client off that falls too far behind', async () => {
   expect(ids(stream.text()).length).toBeLessThan(2000);
 });
 
+it('brings a client up to date, however far it is behind, while events go on', async () => {
+  const app = testApp();
+  for (let i = 0; i < 5000; i++) emit(app, 'old', 'NTT_START');
+  const stream = read(await app.get('/v1/events', { 'last-event-id': '1' }));
+  const going = setInterval(() => emit(app, 'new', 'NTT_START'), 1);
+  await until(() => stream.text().includes('new'));
+  clearInterval(going);
+  const seen = ids(stream.text());
+  expect(seen.length).toBeGreaterThan(5000);
+  expect(seen).toEqual(seen.map((_, i) => (seen[0] as number) + i));
+  await stream.cancel();
+});
+
+it('gives ids that are larger than those of an earlier process', async () => {
+  const app = testApp();
+  emit(app, 'a', 'NTT_START');
+  const stream = read(await app.get('/v1/events', { 'last-event-id': String(Date.now() - 1000) }));
+  await until(() => stream.text().includes('NTT_START'));
+  await stream.cancel();
+});
+
 it('refuses an id that is none and a job that is none', async () => {
   const app = testApp();
   expect((await app.get('/v1/events', { 'last-event-id': 'x' })).status).toBe(400);
