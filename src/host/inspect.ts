@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import type { Run } from '../backend/backend.ts';
 import { equalBytes } from '../core/bytes.ts';
 import { formatError } from '../core/errors.ts';
 import { openFile } from '../core/source.ts';
@@ -10,7 +11,13 @@ import { digestsOfFile } from './digest.ts';
 import { NO_CONTRIBUTIONS, readKeyMetadata } from './key-metadata.ts';
 import { piecesOf } from './key-pieces.ts';
 import type { LoadedKeys } from './loaded-keys.ts';
-import type { CheckKeyParams, DigestKeyParams, DigestKeyResult, InspectedKey } from './protocol.ts';
+import type {
+  CheckKeyParams,
+  DigestKeyParams,
+  DigestKeyResult,
+  InspectedKey,
+  LoadKeyParams,
+} from './protocol.ts';
 import type { Call } from './server.ts';
 
 /** Bytes of the verifying key's counts and points before ic, in bellman parameters. */
@@ -50,12 +57,18 @@ export async function digestKey(params: DigestKeyParams, call: Call): Promise<Di
 
 /** Checks that each point of a key is on its curve and in its group. @throws ERR_FORMAT */
 export async function checkKey(params: CheckKeyParams, keys: LoadedKeys, call: Call) {
-  await keys.check(params, {
-    signal: call.signal,
-    stage() {},
-    progress: (share) => call.progress(share),
-  });
+  await keys.check(params, runOf(call));
   return {};
+}
+
+/** Loads a key as a proof would. @throws ERR_FORMAT */
+export async function loadKey(params: LoadKeyParams, keys: LoadedKeys, call: Call) {
+  await keys.load(params, runOf(call));
+  return {};
+}
+
+function runOf(call: Call): Run {
+  return { signal: call.signal, stage() {}, progress: (share) => call.progress(share) };
 }
 
 /**

@@ -67,8 +67,23 @@ export class LoadedKeys {
     this.#keys.delete(id);
     this.#keys.set(id, used);
     await this.#evict();
-    this.#tell([...this.#keys.values()].map((resident) => resident.residency));
+    this.#tellAll();
     return used;
+  }
+
+  /** Lets a key go that no call uses. @returns bytes of its file, 0 where it was not loaded */
+  async unload(digest: string): Promise<number> {
+    const found = [...this.#keys].filter(([, resident]) => resident.digest === digest);
+    for (const [id, { loaded }] of found) {
+      this.#keys.delete(id);
+      await loaded[Symbol.asyncDispose]();
+    }
+    this.#tellAll();
+    return Math.max(0, ...found.map(([, { residency }]) => residency.bytes));
+  }
+
+  #tellAll(): void {
+    this.#tell([...this.#keys.values()].map(({ residency }) => residency));
   }
 
   /** Loads a key only to check its points, and lets it go. @throws ERR_FORMAT */

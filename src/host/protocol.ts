@@ -26,6 +26,8 @@ export interface HostOperations {
   benchParts: { params: BenchPartsParams; result: BenchPartsResult };
   checkKey: { params: CheckKeyParams; result: Record<string, never> };
   digestKey: { params: DigestKeyParams; result: DigestKeyResult };
+  loadKey: { params: LoadKeyParams; result: Record<string, never> };
+  unloadKey: { params: { readonly keyDigest: string }; result: UnloadKeyResult };
 }
 export type Operation = keyof HostOperations;
 
@@ -227,6 +229,17 @@ export interface CheckKeyParams {
   readonly threads: number;
   readonly keyPath: string;
   readonly keyDigest: string;
+}
+
+/** A key to be loaded before a proof needs it. */
+export interface LoadKeyParams extends CheckKeyParams {
+  /** Its points were checked before. */
+  readonly keyChecked?: boolean;
+}
+
+export interface UnloadKeyResult {
+  /** Of the key file; 0 where it was not loaded. */
+  readonly bytes: number;
 }
 
 export interface DigestKeyParams {

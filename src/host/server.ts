@@ -2,7 +2,7 @@ import type { BackendRegistry } from '../backend/registry.ts';
 import { ProverError, toErrorRecord, toProverError } from '../core/errors.ts';
 import { benchProve } from './bench.ts';
 import { benchParts } from './bench-parts.ts';
-import { checkKey, digestKey, inspectKey } from './inspect.ts';
+import { checkKey, digestKey, inspectKey, loadKey } from './inspect.ts';
 import { LoadedKeys } from './loaded-keys.ts';
 import { statementFacts } from './partition.ts';
 import type { FromHost, HostEvent, HostOperations, Operation, ToHost } from './protocol.ts';
@@ -47,6 +47,8 @@ export class HostServer {
       benchParts: (params, call) => benchParts(params, call),
       checkKey: (params, call) => checkKey(params, keys, call),
       digestKey,
+      loadKey: (params, call) => loadKey(params, keys, call),
+      unloadKey: async ({ keyDigest }) => ({ bytes: await keys.unload(keyDigest) }),
     };
   }
 

@@ -49,11 +49,22 @@ export interface StoredKey {
  * snarkjs JSON as parsed, unchecked: the device host checks it. Either a stored key or a
  * verification key.
  */
-export interface VerifyRequest {
+export type VerifyRequest = VerifyInputsRequest | VerifyStatementRequest;
+
+export interface VerifyInputsRequest {
   readonly key?: string;
   readonly verificationKey?: unknown;
   readonly proof: unknown;
   readonly public: unknown;
+}
+
+/** All partitions of a proof of Filecoin. @property statement JSON as parsed, unchecked */
+export interface VerifyStatementRequest {
+  /** Absent: the stored key of the circuit. */
+  readonly key?: string;
+  readonly statement: object;
+  /** 192 bytes a partition, hex. */
+  readonly proof: string;
 }
 
 /** What the RPC room sees of jobs. */
@@ -89,6 +100,17 @@ export interface JobService {
   hosts(): readonly HostStatus[];
 }
 
+/** Keys of Filecoin's circuits, loaded before a proof needs them, and let go. */
+export interface KeyLoading {
+  /** @returns whether it was loaded before. @throws ERR_KEY_UNKNOWN, ERR_BACKEND_UNAVAILABLE */
+  preload(kind: string, sectorSize: string, signal: AbortSignal): Promise<boolean>;
+  /**
+   * @returns bytes of the key, 0 where it was not loaded
+   * @throws ERR_JOB_STATE where a job proves with it, ERR_KEY_UNKNOWN
+   */
+  unload(kind: string, sectorSize: string, signal: AbortSignal): Promise<number>;
+}
+
 export interface JobsOptions {
   readonly store: JobStore;
   readonly pipeline: Pipeline;
@@ -115,7 +137,7 @@ interface Live {
   progress: number;
 }
 
-export class Jobs implements JobService {
+export class Jobs implements JobService, KeyLoading {
   readonly #options: JobsOptions;
   readonly #live = new Map<string, Live>();
   readonly #pruning: NodeJS.Timeout;
@@ -203,10 +225,21 @@ export class Jobs implements JobService {
   }
 
   async verify(request: VerifyRequest, signal?: AbortSignal): Promise<VerifyOutcome> {
+    if ('statement' in request) return await this.#verifyStatement(request, signal);
     const { key, ...rest } = request;
     const params: VerifyInput =
       key === undefined ? rest : { ...rest, keyPath: (await this.#options.findKey(key)).path };
     return this.#options.pipeline.verify(params, signal);
+  }
+
+  async #verifyStatement(
+    { key, ...rest }: VerifyStatementRequest,
+    signal: AbortSignal | undefined,
+  ): Promise<VerifyOutcome> {
+    const { pipeline, findKey, findKeyFor } = this.#options;
+    const { kind, sectorSize } = await pipeline.statement({ value: rest.statement });
+    const { path } = await (key === undefined ? findKeyFor(kind, sectorSize) : findKey(key));
+    return pipeline.verify({ ...rest, keyPath: path }, signal);
   }
 
   queue() {
@@ -217,6 +250,24 @@ export class Jobs implements JobService {
 
   hosts(): readonly HostStatus[] {
     return this.#options.pipeline.hosts();
+  }
+
+  async preload(kind: string, sectorSize: string, signal: AbortSignal): Promise<boolean> {
+    const key = await this.#options.findKeyFor(kind, sectorSize);
+    return !(await this.#options.pipeline.preload(key, signal));
+  }
+
+  async unload(kind: string, sectorSize: string, signal: AbortSignal): Promise<number> {
+    const { digest } = await this.#options.findKeyFor(kind, sectorSize);
+    const user = this.#options.store
+      .unsettled()
+      .find(({ state, keyDigest }) => state === 'running' && keyDigest === digest);
+    if (user !== undefined) {
+      const expected = 'one that does not prove with the key';
+      const { id: jobId, state: actual } = user;
+      throw new ProverError('ERR_JOB_STATE', { jobId, expected, actual });
+    }
+    return await this.#options.pipeline.unload(digest, signal);
   }
 
   /**

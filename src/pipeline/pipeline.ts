@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { BackendName } from '../backend/backend.ts';
 import { ProverError } from '../core/errors.ts';
@@ -36,6 +37,9 @@ export type VerifyInput = VerifyParams;
 
 /** Pause before a host that has crashed is started again; it doubles with each crash in a row. */
 const BACK_OFF_MS = { first: 100, max: 30_000 } as const;
+
+/** Of turns that load a key or let one go. */
+const KEY_RANK = 2;
 
 export interface TaskOptions {
   readonly jobId: string;
@@ -85,7 +89,16 @@ export interface HostStatus {
   readonly residents: readonly KeyResidency[];
 }
 
+/** A stored key, as far as loading it goes. */
+export interface KeyToLoad {
+  readonly path: string;
+  readonly digest: string;
+  readonly checked: boolean;
+}
+
 interface Turn {
+  /** Loads a key or lets one go: no job's. */
+  readonly ofKey?: true;
   readonly partition?: number;
   startedAt?: Micros;
   /** Wakes the task once the scheduler has given it its backend. */
@@ -220,8 +233,9 @@ export class Pipeline {
   hosts(): readonly HostStatus[] {
     return this.#backends.map(({ name, probe }) => {
       const host = this.#hosts.get(name);
-      const jobId = this.#state.running.find((slot) => slot.backend === name)?.jobId;
-      const turn = jobId === undefined ? undefined : this.#turns.get(jobId);
+      const running = this.#state.running.find((slot) => slot.backend === name);
+      const turn = running === undefined ? undefined : this.#turns.get(running.jobId);
+      const jobId = turn?.ofKey === true ? undefined : running?.jobId;
       const device = probe.available ? probe.devices[0] : undefined;
       return {
         backend: name,
@@ -231,11 +245,43 @@ export class Pipeline {
         state: !probe.available ? 'unavailable' : jobId === undefined ? 'idle' : 'proving',
         ...(jobId !== undefined && { jobId }),
         ...(turn?.partition !== undefined && { partition: turn.partition }),
-        ...(turn?.startedAt !== undefined && { busySinceMicros: turn.startedAt }),
+        ...(jobId !== undefined &&
+          turn?.startedAt !== undefined && { busySinceMicros: turn.startedAt }),
         restarts: host?.restarts ?? 0,
         residents: host?.residents ?? [],
       };
     });
+  }
+
+  /**
+   * Loads a key on the backend that would prove with it, between two proofs.
+   * @returns false where it was loaded already
+   */
+  async preload(key: KeyToLoad, signal: AbortSignal): Promise<boolean> {
+    const backend = await this.choose(undefined);
+    const host = this.#host(backend);
+    const isLoaded = () => host.residents.some(({ digest }) => digest === key.digest);
+    if (isLoaded()) return false;
+    return await this.#inTurn(keySlot(backend), { signal }, { ofKey: true }, async () => {
+      if (isLoaded()) return false;
+      const { path: keyPath, digest: keyDigest, checked: keyChecked } = key;
+      const choice = { backend, device: '0', threads: this.#threads };
+      await host.call('loadKey', { ...choice, keyPath, keyDigest, keyChecked }, { signal });
+      return true;
+    });
+  }
+
+  /** Lets a key go wherever it is loaded, between two proofs. @returns bytes of its file, or 0 */
+  async unload(keyDigest: string, signal: AbortSignal): Promise<number> {
+    let bytes = 0;
+    for (const [backend, host] of this.#hosts) {
+      if (!host.residents.some(({ digest }) => digest === keyDigest)) continue;
+      const freed = await this.#inTurn(keySlot(backend), { signal }, { ofKey: true }, () =>
+        host.call('unloadKey', { keyDigest }, { signal }),
+      );
+      bytes = Math.max(bytes, freed.bytes);
+    }
+    return bytes;
   }
 
   /** Starts nothing more; what runs goes on. */
@@ -258,8 +304,8 @@ export class Pipeline {
   /** Waits for the scheduler, then works. @throws ERR_CANCELLED while it waits */
   async #inTurn<T>(
     slot: Slot,
-    { signal }: TaskListener,
-    what: Pick<Turn, 'partition'>,
+    { signal }: Pick<TaskListener, 'signal'>,
+    what: Pick<Turn, 'partition' | 'ofKey'>,
     work: () => Promise<T>,
   ): Promise<T> {
     const { jobId } = slot;
@@ -334,6 +380,11 @@ export class Pipeline {
     this.#state = state;
     for (const { slot } of actions) this.#turns.get(slot.jobId)?.go();
   }
+}
+
+/** A turn of no job, as urgent as an ordinary one. */
+function keySlot(backend: BackendName): Slot {
+  return { jobId: `key-${randomUUID()}`, backend, rank: KEY_RANK };
 }
 
 /**

@@ -60,6 +60,14 @@ function prove(id, { keyPath, backend, device, keyDigest, source }) {
   );
 }
 
+/** Digests of the keys that it says it has loaded. */
+const loaded = new Set();
+
+function tellLoaded(backend) {
+  const residents = [...loaded].map((digest) => ({ backend, digest, bytes: 7, lastUsedMicros: 2 }));
+  process.send({ residents });
+}
+
 process.on('message', ({ id, operation, params, abort }) => {
   if (abort !== undefined && timers.has(abort)) {
     clearTimeout(timers.get(abort));
@@ -79,6 +87,16 @@ process.on('message', ({ id, operation, params, abort }) => {
   // Its statement files hold what the real host reads from them.
   if (operation === 'statement') {
     process.send({ id, result: JSON.parse(readFileSync(params.statement.path, 'utf8')) });
+  }
+  if (operation === 'loadKey') {
+    loaded.add(params.keyDigest);
+    tellLoaded(params.backend);
+    process.send({ id, result: {} });
+  }
+  if (operation === 'unloadKey') {
+    const bytes = loaded.delete(params.keyDigest) ? 7 : 0;
+    tellLoaded('cpu');
+    process.send({ id, result: { bytes } });
   }
   if (operation === 'verify') process.send({ id, result: { valid: true } });
   if (operation === 'prove' || operation === 'provePartition') prove(id, params);

@@ -185,3 +185,31 @@ describe('the partitions of a statement', () => {
     expect(performance.now() - begin).toBeLessThan(1400);
   });
 });
+
+describe('a key', () => {
+  const key = { path: '/key', digest: 'ab', checked: true };
+  const { signal } = new AbortController();
+  const residents = () => pipeline.hosts().flatMap((host) => host.residents);
+
+  it('is loaded once before a proof needs it, and let go', async () => {
+    expect(await pipeline.preload(key, signal)).toBe(true);
+    expect(residents()).toEqual([expect.objectContaining({ backend: 'cpu', digest: 'ab' })]);
+    expect(await pipeline.preload(key, signal)).toBe(false);
+    expect(await pipeline.unload('ab', signal)).toBe(7);
+    expect(residents()).toEqual([]);
+    expect(await pipeline.unload('ab', signal)).toBe(0);
+  });
+
+  it('is loaded and let go between proofs, which a status does not take for one', async () => {
+    const order: string[] = [];
+    const listener = new Recorder();
+    listener.event = ({ event }) => void order.push(event);
+    const proof = pipeline.prove(task('a', 'slow'), listener);
+    const load = pipeline.preload(key, signal).then(() => order.push('loaded'));
+    await Promise.all([proof, load]);
+    expect(order.slice(-2)).toEqual(['GPU_END', 'loaded']);
+    const unload = pipeline.unload('ab', signal);
+    expect(pipeline.hosts()[1]).toMatchObject({ backend: 'cpu', state: 'idle' });
+    await unload;
+  });
+});
