@@ -48,13 +48,18 @@ export interface FilecoinRequest
 
 export type ProveRequest = CircomRequest | FilecoinRequest;
 
-/** snarkjs's JSON, which the service checks; the key by name, or its verification key. */
-export interface VerifyRequest {
-  readonly key?: string;
-  readonly verification_key?: unknown;
-  readonly proof: unknown;
-  readonly public: unknown;
-}
+/**
+ * snarkjs's JSON, which the service checks, with the key by name, or its verification key. Or a
+ * statement and its proof in hex, with the key by name, or that which fits.
+ */
+export type VerifyRequest =
+  | {
+      readonly key?: string;
+      readonly verification_key?: unknown;
+      readonly proof: unknown;
+      readonly public: unknown;
+    }
+  | { readonly key?: string; readonly statement: object; readonly proof: string };
 
 type Always = 'proof' | 'key_digest' | 'verified';
 export type CompletedCircomJob = CircomJob & Required<Pick<CircomJob, Always | 'public'>>;

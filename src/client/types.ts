@@ -231,7 +231,7 @@ export interface FilecoinJob {
    */
   registered_proof?: string;
   /**
-   * In state completed: 192 bytes for each partition, in their order; hex
+   * 192 bytes for each partition, in their order; hex
    */
   proof?: string;
   /**
@@ -425,17 +425,25 @@ export interface VerifyParams {
     [k: string]: unknown;
   };
   /**
-   * Proof in snarkjs's form
+   * Proof in snarkjs's form or, of a statement, hex of 192 bytes for each partition
    */
-  proof: {
-    [k: string]: unknown;
-  };
+  proof:
+    | {
+        [k: string]: unknown;
+      }
+    | string;
   /**
    * Public inputs, decimal
    *
    * @maxItems 65536
    */
-  public: string[];
+  public?: string[];
+  /**
+   * What a proof of Filecoin proves, instead of public inputs; default key: the one that fits
+   */
+  statement?: {
+    [k: string]: unknown;
+  };
 }
 export interface JobList {
   jobs: JobSummary[];

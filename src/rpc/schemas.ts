@@ -158,6 +158,10 @@ const CircomJob = z
   })
   .openapi('CircomJob');
 
+/** Of a PoRep that is not interactive, and more than WindowPoSt of a whole deadline has. */
+const PARTITIONS_MAX = 126;
+const PROOF_HEX = new RegExp(`^(?:[0-9a-fA-F]{384}){1,${PARTITIONS_MAX}}$`);
+
 const PartitionView = z.object({
   partition: z.int().nonnegative(),
   backend: Backend,
@@ -166,16 +170,17 @@ const PartitionView = z.object({
   fallback_reason: z.string().optional(),
 });
 
+export const ProofHex = z
+  .string()
+  .regex(PROOF_HEX, `expected hex of 1 to ${PARTITIONS_MAX} times 192 bytes`)
+  .describe('192 bytes for each partition, in their order; hex');
+
 const FilecoinJob = z
   .object({
     ...JobFields,
     kind: FilecoinKind,
     registered_proof: z.string().optional().describe("Name of the proof's type on the chain"),
-    proof: z
-      .string()
-      .regex(/^([0-9a-f]{384})+$/)
-      .optional()
-      .describe('In state completed: 192 bytes for each partition, in their order; hex'),
+    proof: ProofHex.optional(),
     partitions: z.array(PartitionView).optional().describe('How the proof of each came about'),
     aggregated: z
       .literal(false)

@@ -1,6 +1,8 @@
 import { z } from '@hono/zod-openapi';
+import { ProverError } from '../../core/errors.ts';
+import type { VerifyRequest } from '../../jobs/service.ts';
 import { defineMethod } from '../method.ts';
-import { ForeignJson, KeyName, Strings } from '../schemas.ts';
+import { ForeignJson, KeyName, ProofHex, Strings } from '../schemas.ts';
 
 export const VerifyParams = z
   .strictObject({
@@ -8,13 +10,14 @@ export const VerifyParams = z
     verification_key: ForeignJson.optional().describe(
       "snarkjs's verification key, instead of a stored key",
     ),
-    proof: ForeignJson.describe("Proof in snarkjs's form"),
-    public: Strings.describe('Public inputs, decimal'),
+    proof: z
+      .union([ForeignJson, ProofHex], { error: "expected snarkjs's JSON, or hex" })
+      .describe("Proof in snarkjs's form or, of a statement, hex of 192 bytes for each partition"),
+    public: Strings.optional().describe('Public inputs, decimal'),
+    statement: ForeignJson.optional().describe(
+      'What a proof of Filecoin proves, instead of public inputs; default key: the one that fits',
+    ),
   })
-  .refine(
-    ({ key, verification_key }) => (key === undefined) !== (verification_key === undefined),
-    'expected exactly one of key and verification_key',
-  )
   .openapi('VerifyParams');
 
 export const VerifyResult = z
@@ -27,14 +30,29 @@ export const verify = defineMethod({
   params: VerifyParams,
   result: VerifyResult,
   errors: ['ERR_KEY_UNKNOWN', 'ERR_KEY_DAMAGED', 'ERR_FORMAT', 'ERR_HOST_CRASHED'],
-  run: ({ key, verification_key, proof, public: inputs }, call) =>
-    call.services.jobs.verify(
-      {
-        ...(key !== undefined && { key }),
-        ...(verification_key !== undefined && { verificationKey: verification_key }),
-        proof,
-        public: inputs,
-      },
-      call.signal,
-    ),
+  run: (params, call) => call.services.jobs.verify(requestOf(params), call.signal),
 });
+
+function requestOf(params: z.output<typeof VerifyParams>): VerifyRequest {
+  const { key, verification_key, proof, public: inputs, statement } = params;
+  const named = key === undefined ? {} : { key };
+  if (statement !== undefined) {
+    if (verification_key !== undefined || inputs !== undefined) {
+      throw wrong('params', 'either a statement, or public inputs and their key', 'both');
+    }
+    if (typeof proof !== 'string') throw wrong('params.proof', 'hex for a statement', 'an object');
+    return { ...named, statement, proof };
+  }
+  if (inputs === undefined)
+    throw wrong('params.public', 'public inputs, or a statement', 'nothing');
+  if ((key === undefined) === (verification_key === undefined)) {
+    const actual = key === undefined ? 'neither' : 'both';
+    throw wrong('params', 'exactly one of key and verification_key', actual);
+  }
+  if (verification_key === undefined) return { ...named, proof, public: inputs };
+  return { verificationKey: verification_key, proof, public: inputs };
+}
+
+function wrong(subject: string, expected: string, actual: string): ProverError {
+  return new ProverError('ERR_PARAMS', { subject, expected, actual });
+}

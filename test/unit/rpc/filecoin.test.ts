@@ -271,3 +271,41 @@ describe('the result', () => {
     expect(answer.status).toBe(400);
   });
 });
+
+describe('verify', () => {
+  it('takes a statement and a proof in hex', async () => {
+    const app = testApp();
+    const params = { statement: STATEMENT, proof: OUTCOME.proof };
+    expect((await app.rpc('verify', params)).result).toEqual({ valid: true });
+    await app.post('/v1/verify', { ...params, key: KEY.name });
+    expect(app.services.jobs.verified).toEqual([params, { ...params, key: KEY.name }]);
+  });
+
+  it.each<[message: string, params: object]>([
+    [
+      'params: expected either a statement, or public inputs and their key, got both',
+      { statement: STATEMENT, proof: OUTCOME.proof, public: [] },
+    ],
+    [
+      'params.proof: expected hex for a statement, got an object',
+      { statement: STATEMENT, proof: {} },
+    ],
+    [
+      'params.proof: expected hex of 1 to 126 times 192 bytes, got another string',
+      { statement: STATEMENT, proof: 'ab'.repeat(191) },
+    ],
+    [
+      'params.proof: expected hex of 1 to 126 times 192 bytes, got another string',
+      { statement: STATEMENT, proof: 'ab'.repeat(127 * 192) },
+    ],
+    [
+      'params.public: expected public inputs, or a statement, got nothing',
+      { key: KEY.name, proof: OUTCOME.proof },
+    ],
+  ])('%s', async (message, params) => {
+    const app = testApp();
+    const { error } = await app.rpc('verify', params);
+    expect(error).toMatchObject({ message, data: { code: 'ERR_PARAMS' } });
+    expect(app.services.jobs.verified).toEqual([]);
+  });
+});

@@ -221,17 +221,17 @@ describe('parameters', () => {
     ['params.job_id: expected a job id, got another string', 'cancel', { job_id: '../x' }],
     ['params: expected only the fields none, got verbose', 'keys', { verbose: true }],
     [
-      'params: expected exactly one of key and verification_key, got an object',
+      'params: expected exactly one of key and verification_key, got neither',
       'verify',
       { proof: {}, public: [] },
     ],
     [
-      'params: expected exactly one of key and verification_key, got an object',
+      'params: expected exactly one of key and verification_key, got both',
       'verify',
       { key: 'k', verification_key: {}, proof: {}, public: [] },
     ],
     [
-      'params.proof: expected object, got another string',
+      'params.proof: expected hex of 1 to 126 times 192 bytes, got another string',
       'verify',
       { key: 'k', proof: secret, public: [] },
     ],
