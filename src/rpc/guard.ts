@@ -10,7 +10,10 @@ export type Admission = (
   origin: string | undefined,
 ) => 'host' | 'origin' | undefined;
 
-/** @param names besides the loopback ones. @param origins of pages that may call, whatever their name */
+/**
+ * @param names besides the loopback ones
+ * @param origins of pages that may call, whatever their name
+ */
 export function admission(names: readonly string[], origins: readonly string[]): Admission {
   const allowed = new Set([...LOOPBACK, ...names.map((name) => name.toLowerCase())]);
   return (host, origin) => {

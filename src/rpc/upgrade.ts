@@ -12,7 +12,7 @@ export interface WebSocketFace {
 const OF_UPGRADE = ['upgrade', 'connection', 'http2-settings'];
 
 /**
- * Lets `face` take the connections that ask for a WebSocket on its paths. Any other wish for another
+ * Lets `face` take the connections that ask for a WebSocket on its paths. A wish for any other
  * protocol (Java's client asks for HTTP/2 with each request) is ignored, as RFC 9110, section 7.8
  * allows: with a listener Node leaves HTTP, so the request goes back without that wish.
  */
