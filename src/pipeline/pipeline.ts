@@ -41,6 +41,9 @@ const BACK_OFF_MS = { first: 100, max: 30_000 } as const;
 /** Of turns that load a key or let one go. */
 const KEY_RANK = 2;
 
+/** Shorter ones between partitions are not told. */
+const SHOWN_WAIT_MICROS = 1000;
+
 export interface TaskOptions {
   readonly jobId: string;
   readonly keyPath: string;
@@ -181,8 +184,10 @@ export class Pipeline {
         progress: (share) => listener.progress((done + share) / partitions.length),
       };
       const slot = { jobId, backend, rank, ...(done > 0 && { goesOn: true as const }) };
+      const askedAt = nowMicros();
       const result = await this.#inTurn(slot, listener, { partition }, async () => {
         if (done === 0) listener.started();
+        else tellWait(listener, { jobId, partition }, askedAt);
         const source = { statement, vanilla, partition };
         return await this.#run(task, part, backend, (host, choice, callOptions) =>
           host.call('provePartition', { ...options, ...known, source, ...choice }, callOptions),
@@ -385,6 +390,18 @@ export class Pipeline {
 /** A turn of no job, as urgent as an ordinary one. */
 function keySlot(backend: BackendName): Slot {
   return { jobId: `key-${randomUUID()}`, backend, rank: KEY_RANK };
+}
+
+/** Where more urgent jobs came between two partitions. The first one's wait is the job's own. */
+function tellWait(
+  listener: TaskListener,
+  of: { readonly jobId: string; readonly partition: number },
+  askedAt: Micros,
+): void {
+  const now = nowMicros();
+  if (now - askedAt < SHOWN_WAIT_MICROS) return;
+  listener.event({ ...of, event: 'QUEUE_START', atMicros: askedAt });
+  listener.event({ ...of, event: 'QUEUE_END', atMicros: now });
 }
 
 /**

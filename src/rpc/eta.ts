@@ -19,7 +19,7 @@ export class Eta {
         const key = `${attributes?.keyDigest} ${attributes?.partitions ?? 1}`;
         this.#keyOfJob.set(jobId, { key });
       }
-      if (event === 'QUEUE_END' && job !== undefined) job.started = atMicros;
+      if (event === 'QUEUE_END' && job !== undefined) job.started ??= atMicros;
       else if (event === 'JOB_END' && job !== undefined) {
         this.#keyOfJob.delete(jobId);
         if (attributes?.state === 'completed' && job.started !== undefined) {

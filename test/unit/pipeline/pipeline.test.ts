@@ -153,7 +153,9 @@ describe('the partitions of a statement', () => {
     const follow = (id: string) => {
       const listener = new Recorder();
       listener.event = ({ event, partition }) =>
-        void (event === 'GPU_START' && order.push(`${id} ${partition ?? ''}`.trim()));
+        void (
+          /GPU_START|QUEUE/.test(event) && order.push(`${id} ${event} ${partition ?? ''}`.trim())
+        );
       return listener;
     };
     const first = pipeline.proveStatement(
@@ -164,7 +166,10 @@ describe('the partitions of a statement', () => {
       pipeline.prove({ ...task(`rank ${rank}`), rank }, follow(`rank ${rank}`)),
     );
     await Promise.all([first, ...others]);
-    expect(order).toEqual(['a 0', 'rank 0', 'a 1', 'rank 2']);
+    expect(order).toEqual([
+      ...['a GPU_START 0', 'rank 0 GPU_START'],
+      ...['a QUEUE_START 1', 'a QUEUE_END 1', 'a GPU_START 1', 'rank 2 GPU_START'],
+    ]);
   });
 
   it('go on while the others drain', async () => {
