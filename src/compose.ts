@@ -79,7 +79,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
     log.error({ err: error, reference }, 'internal error');
   const allowedHosts = [...config.allowedHosts, ...hostOf(config.workerUrl)];
   const lotus = new Lotus(lotusSettings, {
-    ...{ jobs, payloads, calls, tokens, log },
+    ...{ jobs, payloads, calls, keys, tokens, log },
     admits: admission(allowedHosts, config.corsOrigins),
     describeError: errorDescriber(onInternalError),
   });

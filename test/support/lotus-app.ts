@@ -9,6 +9,7 @@ import { type FilecoinRequest, isSettled, type Job, type JobRequest } from '../.
 import type { PayloadInfo, PayloadStore } from '../../src/jobs/payloads.ts';
 import type { JobService } from '../../src/jobs/service.ts';
 import { WorkerCallStore } from '../../src/jobs/worker-calls.ts';
+import type { KeyCatalog } from '../../src/keys/stored-key.ts';
 import { createApp } from '../../src/rpc/app.ts';
 import { errorDescriber } from '../../src/rpc/errors.ts';
 import { admission } from '../../src/rpc/guard.ts';
@@ -130,6 +131,12 @@ export interface LotusApp {
   request(path: string, init?: RequestInit): Promise<Response>;
 }
 
+/** Keys of every circuit but one. */
+const KEYS = {
+  list: async () =>
+    ['porep 2KiB', 'window-post, by its size', 'snap-deals 2KiB'].map((circuit) => ({ circuit })),
+} as unknown as KeyCatalog;
+
 export const ALL_ROLES = ['seal', 'window-post', 'winning-post'] as const;
 
 /** The service with its Lotus face over jobs of a test, without a socket. */
@@ -145,7 +152,7 @@ export function lotusApp(
   const lotus = new Lotus(
     { roles: ALL_ROLES, parallel: 3, ...settings },
     {
-      ...{ jobs: jobs as unknown as JobService, payloads, calls, tokens },
+      ...{ jobs: jobs as unknown as JobService, payloads, calls, keys: KEYS, tokens },
       admits: admission([], []),
       log: { info: note, warn: note },
       describeError: errorDescriber((error) => void reported.push(error)),

@@ -12,6 +12,7 @@ import { PayloadFolder } from '../../src/jobs/payloads.ts';
 import { Jobs } from '../../src/jobs/service.ts';
 import { SqliteJobStore } from '../../src/jobs/sqlite-store.ts';
 import { WorkerCallStore } from '../../src/jobs/worker-calls.ts';
+import type { KeyCatalog } from '../../src/keys/stored-key.ts';
 import type { StatementTask } from '../../src/pipeline/filecoin.ts';
 import type { Pipeline, TaskListener } from '../../src/pipeline/pipeline.ts';
 import type { Env } from '../../src/rpc/body.ts';
@@ -59,7 +60,8 @@ const log = (fields: object, message: string): void =>
 const lotus = new Lotus(
   { roles: ['seal'], parallel: 2, miner: parseApiInfo('miner_api', minerApi) },
   {
-    ...{ jobs, payloads, calls, tokens: new TokenStore(join(dataDir, 'tokens.json')) },
+    ...{ jobs, payloads, calls, keys: { list: async () => [] } as unknown as KeyCatalog },
+    tokens: new TokenStore(join(dataDir, 'tokens.json')),
     ...{ admits: admission([], []), describeError: errorDescriber(console.log) },
     log: { info: log, warn: log },
   },

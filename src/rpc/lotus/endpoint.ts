@@ -9,9 +9,18 @@ export const ROLES = {
   seal: {
     path: '/worker/seal',
     tasks: ['seal/v0/commit/2', 'seal/v0/provereplicaupdate/2'],
+    circuits: ['porep', 'snap-deals'],
   },
-  'window-post': { path: '/worker/wdpost', tasks: ['post/v0/windowproof'] },
-  'winning-post': { path: '/worker/winpost', tasks: ['post/v0/winningproof'] },
+  'window-post': {
+    path: '/worker/wdpost',
+    tasks: ['post/v0/windowproof'],
+    circuits: ['window-post'],
+  },
+  'winning-post': {
+    path: '/worker/winpost',
+    tasks: ['post/v0/winningproof'],
+    circuits: ['winning-post'],
+  },
 } as const;
 export type Role = keyof typeof ROLES;
 

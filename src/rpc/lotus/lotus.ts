@@ -7,13 +7,14 @@ import { systemReason } from '../../core/source.ts';
 import type { PayloadStore } from '../../jobs/payloads.ts';
 import type { JobService } from '../../jobs/service.ts';
 import type { WorkerCallStore } from '../../jobs/worker-calls.ts';
+import type { KeyCatalog } from '../../keys/stored-key.ts';
 import type { Env } from '../body.ts';
 import type { PublicError } from '../errors.ts';
 import type { Admission } from '../guard.ts';
 import type { TokenStore } from '../tokens.ts';
 import { LotusAccess, type Permissions, parseSecret } from './auth.ts';
 import { WorkerCalls } from './calls.ts';
-import { type Role, WorkerEndpoint } from './endpoint.ts';
+import { ROLES, type Role, WorkerEndpoint } from './endpoint.ts';
 import { LotusFace } from './face.ts';
 import { type ApiInfo, MinerApi, parseApiInfo } from './miner-api.ts';
 import { Registration } from './registration.ts';
@@ -53,6 +54,7 @@ export interface LotusOptions {
   readonly jobs: JobService;
   readonly payloads: PayloadStore;
   readonly calls: WorkerCallStore;
+  readonly keys: KeyCatalog;
   readonly tokens: TokenStore;
   readonly admits: Admission;
   readonly log: Log;
@@ -70,6 +72,7 @@ export class Lotus {
   readonly #endpoints: readonly WorkerEndpoint[];
   readonly #settings: LotusSettings;
   readonly #log: Log;
+  readonly #keys: KeyCatalog;
   readonly #miner: { readonly api: MinerApi; readonly calls: WorkerCalls } | undefined;
   #registration: Registration | undefined;
 
@@ -78,6 +81,7 @@ export class Lotus {
     const { roles, parallel, secret } = settings;
     this.#settings = settings;
     this.#log = log;
+    this.#keys = options.keys;
     this.#endpoints = roles.map((role) => new WorkerEndpoint(role));
     this.#miner = settings.miner && minerOf(settings.miner, options);
     const miner = this.#miner && { miner: this.#miner };
@@ -122,6 +126,18 @@ export class Lotus {
       warn: ({ code, message }) => this.#log.warn({ ...fields, code }, message),
     });
     this.#registration.start();
+    void this.#warnOfMissingKeys();
+  }
+
+  /** The miner would hear of them one task at a time. */
+  async #warnOfMissingKeys(): Promise<void> {
+    const stored = (await this.#keys.list().catch(() => [])).map(({ circuit = '' }) => circuit);
+    const circuits = this.#settings.roles.flatMap((role) => ROLES[role].circuits);
+    for (const circuit of circuits) {
+      if (stored.some((name) => name.startsWith(circuit))) continue;
+      const advice = 'its tasks fail until `proofline keys import` has stored one';
+      this.#log.warn({ circuit }, `no key for ${circuit}: ${advice}`);
+    }
   }
 
   /** Results that no miner has taken by now stay, for the next process. */
