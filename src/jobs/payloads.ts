@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
+import { assert } from '../core/assert.ts';
 import { ProverError } from '../core/errors.ts';
 import { syncFolder } from '../core/sync-folder.ts';
 import { storageError } from './database.ts';
@@ -125,7 +126,9 @@ export class PayloadFolder implements PayloadStore {
     yield* createReadStream(this.path(sha256));
   }
 
+  /** Never outside of the folder. */
   path(sha256: string): string {
+    assert(/^[0-9a-f]{64}$/.test(sha256), 'payload: expected a digest');
     return join(this.#options.folder, sha256);
   }
 

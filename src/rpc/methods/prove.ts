@@ -17,7 +17,10 @@ import {
 } from '../schemas.ts';
 
 const StatementParam = z
-  .union([z.strictObject({ sha256: Sha256 }), ForeignJson])
+  .union(
+    [z.strictObject({ sha256: Sha256 }), ForeignJson.refine((value) => !('sha256' in value))],
+    { error: 'expected a JSON object of few levels, or {sha256} of an upload' },
+  )
   .describe('What is proved, in the terms of the chain, or the digest of an upload that says so');
 
 export const ProveParams = z

@@ -69,7 +69,9 @@ it('gives back what it was given', async () => {
   const chunks: Uint8Array[] = [];
   for await (const chunk of store.read(sha256)) chunks.push(chunk);
   expect(Buffer.concat(chunks).toString()).toBe('somebytes');
-  await expect(store.read('00').next()).rejects.toMatchObject({ code: 'ERR_PAYLOAD_UNKNOWN' });
+  const unknown = store.read(sha256.replace(/./g, '0')).next();
+  await expect(unknown).rejects.toMatchObject({ code: 'ERR_PAYLOAD_UNKNOWN' });
+  expect(() => store.path('../keys')).toThrow();
 });
 
 it('sweeps without an upload too, also before there is a folder', async () => {

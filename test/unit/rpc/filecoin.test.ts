@@ -134,6 +134,14 @@ describe('prove', () => {
       { kind: 'porep', vanilla: one },
     ],
     [
+      'params.statement: expected a JSON object of few levels, or {sha256} of an upload, got an object',
+      { kind: 'snap-deals', statement: { sha256: '../../keys' }, vanilla: one },
+    ],
+    [
+      'params.statement: expected a JSON object of few levels, or {sha256} of an upload, got an object',
+      { kind: 'snap-deals', statement: { sha256: 'a'.repeat(64), kind: 'porep' }, vanilla: one },
+    ],
+    [
       'params.miner: expected no such parameter for snap-deals, got one',
       { kind: 'snap-deals', statement: STATEMENT, miner: 'f01', vanilla: one },
     ],
