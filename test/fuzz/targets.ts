@@ -23,6 +23,7 @@ import { openWitness } from '../../src/host/witness.ts';
 import type { KeyInspector } from '../../src/keys/import.ts';
 import { KeyStore } from '../../src/keys/store.ts';
 import { TokenStore } from '../../src/rpc/tokens.ts';
+import { FILECOIN_TARGETS } from './filecoin-targets.ts';
 import { HTTP_TARGETS } from './http-targets.ts';
 
 export interface Target {
@@ -163,4 +164,9 @@ const FILES: readonly Target[] = [
   },
 ];
 
-export const TARGETS: readonly Target[] = [...FORMATS, ...FILES, ...HTTP_TARGETS];
+export const TARGETS: readonly Target[] = [
+  ...FORMATS,
+  ...FILECOIN_TARGETS,
+  ...FILES,
+  ...HTTP_TARGETS,
+];
