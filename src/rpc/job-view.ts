@@ -38,16 +38,17 @@ export function jobSummary(job: Job, { eta }: ServiceContext): z.output<typeof J
  */
 export function jobView(job: Job, context: ServiceContext): z.output<typeof JobView> {
   const { outcome } = job;
-  const { kind, ...summary } = jobSummary(job, context);
+  const { job_id, kind, ...summary } = jobSummary(job, context);
   const timings = outcome && { ...timingsOf(context.services.jobs.events(job.id)) };
   if (kind === 'circom') {
-    if (outcome === undefined || 'kind' in outcome) return { ...summary, kind };
-    return { ...summary, kind, proof: outcome.proof, public: [...outcome.public], timings };
+    if (outcome === undefined || 'kind' in outcome) return { job_id, kind, ...summary };
+    const { proof, public: inputs } = outcome;
+    return { job_id, kind, ...summary, proof, public: [...inputs], timings };
   }
-  if (outcome === undefined || !('kind' in outcome)) return { ...summary, kind };
+  if (outcome === undefined || !('kind' in outcome)) return { job_id, kind, ...summary };
   return {
+    ...{ job_id, kind },
     ...summary,
-    kind,
     registered_proof: outcome.registeredProof,
     proof: outcome.proof,
     partitions: outcome.partitions.map(({ fallbackReason, ...rest }) => ({
