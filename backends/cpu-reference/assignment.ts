@@ -1,4 +1,4 @@
-import type { Density, PartitionInput, ScalarVector } from '../../src/backend/backend.ts';
+import type { AssignedInput, Density, ScalarVector } from '../../src/backend/backend.ts';
 import { readBigIntLE } from '../../src/core/bytes.ts';
 import { formatError } from '../../src/core/errors.ts';
 import { fromBytes, openFile } from '../../src/core/source.ts';
@@ -61,7 +61,7 @@ export async function readWitness(
 /** A·w and B·w: from the key's own rows, or as the circuit gave them. */
 export async function evaluateRows(
   key: ReferenceKey,
-  input: PartitionInput,
+  input: AssignedInput,
   witness: readonly bigint[],
   pacer: Pacer,
 ): Promise<Evaluations> {
@@ -90,7 +90,7 @@ export async function evaluateRows(
 /** A zkey has a point for each wire, bellman parameters for each wire that occurs. */
 export function assign(
   key: ReferenceKey,
-  input: PartitionInput,
+  input: AssignedInput,
   witness: readonly bigint[],
 ): Assignment {
   const { format, inputCount } = key.source;

@@ -29,6 +29,7 @@ import {
 import { type ReferenceKey, readKey } from './key.ts';
 import { assemble, multiply, type Sums } from './prove.ts';
 import { quotient } from './quotient.ts';
+import { synthesize } from './synthesis.ts';
 
 const DEVICE_ID = '0';
 
@@ -81,8 +82,12 @@ class ReferenceLoadedKey implements LoadedKey {
     this.#key = key;
   }
 
-  async stage(input: PartitionInput, run: Run): Promise<Staged> {
+  async stage(given: PartitionInput, run: Run): Promise<Staged> {
     const key = this.#loaded();
+    const input =
+      given.kind === 'program'
+        ? await timed(run, 'SYNTH', (pacer) => synthesize(key.source, given, pacer))
+        : given;
     const witness = await readWitness(key, input.witness, new Pacer(run.signal));
     const evaluations = await timed(run, 'EVALUATE', (pacer) =>
       evaluateRows(key, input, witness, pacer),

@@ -6,23 +6,12 @@
 #include "bench.hpp"
 #include "core/cpu.hpp"
 #include "cpu_key.hpp"
-#include "napi/call.hpp"
-#include "napi/handle.hpp"
-#include "napi/parse.hpp"
+#include "napi/key_calls.hpp"
 #include "prover/assembly.hpp"
 #include "prover/fixed_base.hpp"
+#include "program/synthesis.hpp"
 
 namespace proofline::napi {
-
-using pool_handle = std::shared_ptr<thread_pool>;
-using staged_handle = std::unique_ptr<staged_partition>;
-using computed_handle = std::unique_ptr<computed_partition>;
-
-struct device_key {
-  pool_handle pool;
-  std::unique_ptr<const loaded_key> key;
-};
-using key_handle = std::shared_ptr<const device_key>;
 
 using multiples_fn =
     std::function<bytes(std::span<const words<4>>, point_form, const executor&)>;
@@ -35,26 +24,11 @@ using table_handle = std::shared_ptr<const generator_table>;
 template <>
 inline constexpr napi_type_tag tag_of<pool_handle>{0x2f6f0d0c8a5b4e11, 0x9d1c3a7e52b84f60};
 template <>
-inline constexpr napi_type_tag tag_of<key_handle>{0x2f6f0d0c8a5b4e12, 0x9d1c3a7e52b84f61};
-template <>
-inline constexpr napi_type_tag tag_of<staged_handle>{0x2f6f0d0c8a5b4e13, 0x9d1c3a7e52b84f62};
-template <>
-inline constexpr napi_type_tag tag_of<computed_handle>{0x2f6f0d0c8a5b4e14, 0x9d1c3a7e52b84f63};
-template <>
 inline constexpr napi_type_tag tag_of<table_handle>{0x2f6f0d0c8a5b4e15, 0x9d1c3a7e52b84f64};
 
 namespace {
 
-// std::function copies what it holds; a result that cannot be copied goes through here.
-template <class Pointer>
-settlement handing_over(Pointer content) {
-  const auto shared = std::make_shared<Pointer>(std::move(content));
-  return [shared](Napi::Env env) -> Napi::Value { return wrap(env, std::move(*shared)); };
-}
-
-Napi::Value to_js(Napi::Env env, const bytes& content) {
-  return Napi::Buffer<uint8_t>::Copy(env, content.data(), content.size());
-}
+using napi::to_js;
 
 // openPool(threads): handle
 Napi::Value open_pool(const Napi::CallbackInfo& info) {
@@ -64,57 +38,11 @@ Napi::Value open_pool(const Napi::CallbackInfo& info) {
 
 // load(pool, keySource, checkPoints, listener): call of a key handle
 Napi::Value load(const Napi::CallbackInfo& info) {
-  const pool_handle pool = unwrap<pool_handle>(info[0]);
   const auto source = key_source_of(info[1].As<Napi::Object>());
   const bool check = info[2].As<Napi::Boolean>();
-  return running_call::start(
-      info.Env(), pool, info[3].As<Napi::Function>(), {}, [=](const call_context& context) {
-        auto key = std::make_shared<device_key>();
-        key->pool = pool;
-        key->key = load_cpu_key(source, check, context);
-        return handing_over<key_handle>(std::move(key));
-      });
-}
-
-// stage(key, partitionInput, listener): call of a staged handle
-Napi::Value stage(const Napi::CallbackInfo& info) {
-  const key_handle key = unwrap<key_handle>(info[0]);
-  std::vector<Napi::ObjectReference> keep;
-  const auto input = partition_of(info[1].As<Napi::Object>(), keep);
-  return running_call::start(info.Env(), key->pool, info[2].As<Napi::Function>(), std::move(keep),
-                             [=](const call_context& context) {
-                               return handing_over(key->key->stage(input, context));
-                             });
-}
-
-// compute(key, staged, blinding, listener): call of a computed handle. Consumes `staged`.
-Napi::Value compute(const Napi::CallbackInfo& info) {
-  const key_handle key = unwrap<key_handle>(info[0]);
-  const auto staged = std::make_shared<staged_handle>(std::move(unwrap<staged_handle>(info[1])));
-  const auto pair = info[2].As<Napi::Object>();
-  const blinding_pair blinding{scalar_at(pair, "r"), scalar_at(pair, "s")};
-  return running_call::start(
-      info.Env(), key->pool, info[3].As<Napi::Function>(), {}, [=](const call_context& context) {
-        return handing_over(key->key->compute(std::move(*staged), blinding, context));
-      });
-}
-
-// finish(key, computed, listener): call of {a, b, c}. Consumes `computed`.
-Napi::Value finish(const Napi::CallbackInfo& info) {
-  const key_handle key = unwrap<key_handle>(info[0]);
-  const auto computed =
-      std::make_shared<computed_handle>(std::move(unwrap<computed_handle>(info[1])));
-  return running_call::start(
-      info.Env(), key->pool, info[2].As<Napi::Function>(), {}, [=](const call_context& context) {
-        const proof_points proof = key->key->finish(std::move(*computed), context);
-        return settlement([proof](Napi::Env env) -> Napi::Value {
-          const Napi::Object object = Napi::Object::New(env);
-          object.Set("a", to_js(env, proof.a));
-          object.Set("b", to_js(env, proof.b));
-          object.Set("c", to_js(env, proof.c));
-          return object;
-        });
-      });
+  return start_load(
+      info.Env(), unwrap<pool_handle>(info[0]), info[3].As<Napi::Function>(),
+      [=](const call_context& context) { return load_cpu_key(source, check, context); });
 }
 
 template <class G>
@@ -155,6 +83,67 @@ Napi::Value multiples(const Napi::CallbackInfo& info) {
       });
 }
 
+// A Buffer of the vector's own memory.
+Napi::Value to_js(Napi::Env env, compact_vector& vector) {
+  if (!vector.bytes) return env.Undefined();
+  const size_t size = vector.size();
+  auto* const owned = new compact_vector(std::move(vector));
+  return Napi::Buffer<uint8_t>::New(env, owned->bytes.get(), size,
+                                    [](Napi::Env, uint8_t*, compact_vector* v) { delete v; }, owned);
+}
+
+Napi::Object to_js(Napi::Env env, const failed_constraint& failed) {
+  const Napi::Object object = Napi::Object::New(env);
+  const Napi::Array path = Napi::Array::New(env, failed.path.size());
+  for (size_t i = 0; i < failed.path.size(); i++) path.Set(uint32_t(i), failed.path[i]);
+  object.Set("index", double(failed.index));
+  object.Set("path", path);
+  object.Set("template", failed.leaf);
+  object.Set("row", failed.row);
+  object.Set("aux", failed.aux ? Napi::Value(Napi::Number::New(env, *failed.aux)) : env.Undefined());
+  return object;
+}
+
+struct synthesized {
+  compact_vector witness, a, b, c;
+  densities density;
+  std::optional<failed_constraint> failed;
+};
+
+// synthesize(pool, program, privateInputs, keepC, listener): call of a Synthesis
+Napi::Value synthesize(const Napi::CallbackInfo& info) {
+  const pool_handle pool = unwrap<pool_handle>(info[0]);
+  const auto program_bytes = view_of(info[1]), private_inputs = view_of(info[2]);
+  const keep_c keep = info[3].As<Napi::Boolean>() ? keep_c::yes : keep_c::no;
+  std::vector<Napi::ObjectReference> kept;
+  for (const size_t i : {1, 2}) kept.push_back(Napi::Persistent(info[i].As<Napi::Object>()));
+  return running_call::start(
+      info.Env(), pool, info[4].As<Napi::Function>(), std::move(kept), [=](const call_context& context) {
+        const executor& exec = context.exec;
+        const circuit_program program(program_bytes);
+        synthesis made = proofline::synthesize(program, private_inputs, keep, exec);
+        const auto result = std::make_shared<synthesized>();
+        result->witness = std::move(made.witness).compact(exec);
+        result->a = std::move(made.a).compact(exec);
+        result->b = std::move(made.b).compact(exec);
+        if (keep == keep_c::yes) result->c = std::move(made.c).compact(exec);
+        result->density = densities_of(program, exec);
+        result->failed = std::move(made.failed);
+        return settlement([result](Napi::Env env) -> Napi::Value {
+          const Napi::Object object = Napi::Object::New(env);
+          object.Set("witness", to_js(env, result->witness));
+          object.Set("a", to_js(env, result->a));
+          object.Set("b", to_js(env, result->b));
+          object.Set("c", to_js(env, result->c));
+          object.Set("aAuxDensity", to_js(env, result->density.a_aux));
+          object.Set("bInputDensity", to_js(env, result->density.b_inputs));
+          object.Set("bAuxDensity", to_js(env, result->density.b_aux));
+          object.Set("failed", result->failed ? to_js(env, *result->failed) : env.Undefined());
+          return object;
+        });
+      });
+}
+
 settlement seconds(const std::vector<double>& runs) {
   return [runs](Napi::Env env) -> Napi::Value {
     const Napi::Array array = Napi::Array::New(env, runs.size());
@@ -186,9 +175,6 @@ Napi::Value bench_ntt(const Napi::CallbackInfo& info) {
                              });
 }
 
-// release(handle): frees what it holds; calls that use it run on.
-void release(const Napi::CallbackInfo& info) { holder_of(info[0]).reset(); }
-
 // The path in use: 'portable', 'adx' or 'ifma'.
 Napi::Value instruction_set(const Napi::CallbackInfo& info) {
   return Napi::String::New(info.Env(), name_of(isa_in_use));
@@ -212,19 +198,17 @@ void return_large_blocks() {
 
 Napi::Object init(Napi::Env env, Napi::Object exports) {
   return_large_blocks();
+  add_key_calls(env, exports);
   const auto add = [&](const char* name, auto function) {
     exports.Set(name, Napi::Function::New(env, function, name));
   };
   add("openPool", open_pool);
   add("load", load);
-  add("stage", stage);
-  add("compute", compute);
-  add("finish", finish);
+  add("synthesize", synthesize);
   add("openTable", open_table);
   add("multiples", multiples);
   add("benchMsm", bench_msm);
   add("benchNtt", bench_ntt);
-  add("release", release);
   add("instructionSet", instruction_set);
   add("limitInstructionSet", limit_instruction_set);
   return exports;

@@ -1,36 +1,49 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import type { PartitionInput } from '../../src/backend/backend.ts';
-import type { Blinding, ProvingKeySource } from '../../src/groth16/types.ts';
+import type { Density } from '../../src/backend/backend.ts';
+import type { ProvingKeySource } from '../../src/groth16/types.ts';
 import type { CurveName } from '../../src/math/curve.ts';
 import type { PointForm } from '../../src/math/points.ts';
+import {
+  type Handle,
+  type KeyCalls,
+  type KeyHandle,
+  type Listener,
+  loadNative,
+  type NativeCall,
+} from '../common/napi/native.ts';
 
-/** A native object; freed by `release` or, at the latest, by the garbage collector. */
-export interface Handle<Kind extends string> {
-  readonly __native: Kind;
-}
 export type PoolHandle = Handle<'pool'>;
-export type KeyHandle = Handle<'key'>;
-export type StagedHandle = Handle<'staged'>;
-export type ComputedHandle = Handle<'computed'>;
 export type TableHandle = Handle<'table'>;
 
-/** A call that runs on a thread of its own; it ends at the next chunk border after `abort`. */
-export interface NativeCall<T> {
-  /** Rejects with an error that carries `code` and `data` of src/core/errors.ts. */
-  readonly done: Promise<T>;
-  abort(): void;
+/** What a program and its private inputs come to. */
+export interface Synthesis {
+  /**
+   * Compact vectors (docs/program-format.md): all inputs, then all aux variables; <A_i, w> and so
+   * on of each row, the input rows last.
+   */
+  readonly witness: Uint8Array;
+  readonly a: Uint8Array;
+  readonly b: Uint8Array;
+  readonly c: Uint8Array | undefined;
+  readonly aAuxDensity: Density;
+  readonly bInputDensity: Density;
+  readonly bAuxDensity: Density;
+  /** The first constraint that does not hold. */
+  readonly failed: FailedConstraint | undefined;
 }
 
-/** A stage with its microseconds since the call began, or the progress of the call, 0 to 1. */
-export type Listener = (stageOrShare: string | number, start: number, end: number) => void;
+/** As src/r1cs/program-witness.ts has it. */
+export interface FailedConstraint {
+  readonly index: number;
+  readonly path: readonly string[];
+  readonly template: string;
+  readonly row: number;
+  readonly aux: number | undefined;
+}
 
 export type InstructionSet = 'portable' | 'adx' | 'ifma';
 
 /** What addon.cpp exports. Arguments of another kind than these throw a TypeError. */
-export interface CpuAddon {
+export interface CpuAddon extends KeyCalls {
   openPool(threads: number): PoolHandle;
   load(
     pool: PoolHandle,
@@ -38,20 +51,6 @@ export interface CpuAddon {
     checkPoints: boolean,
     listener: Listener,
   ): NativeCall<KeyHandle>;
-  stage(key: KeyHandle, input: PartitionInput, listener: Listener): NativeCall<StagedHandle>;
-  /** Consumes `staged`. */
-  compute(
-    key: KeyHandle,
-    staged: StagedHandle,
-    blinding: Blinding,
-    listener: Listener,
-  ): NativeCall<ComputedHandle>;
-  /** Consumes `computed`. Points are canonical big-endian. */
-  finish(
-    key: KeyHandle,
-    computed: ComputedHandle,
-    listener: Listener,
-  ): NativeCall<{ readonly a: Uint8Array; readonly b: Uint8Array; readonly c: Uint8Array }>;
   /** Multiples of the group's generator; `count` is how many will be asked for, about. */
   openTable(
     pool: PoolHandle,
@@ -83,7 +82,6 @@ export interface CpuAddon {
     runs: number,
     listener: Listener,
   ): NativeCall<readonly number[]>;
-  release(handle: Handle<string>): void;
   instructionSet(): InstructionSet;
   /** The best path up to `limit` that the processor has, for every later call of the process. */
   limitInstructionSet(limit: InstructionSet): void;
@@ -91,27 +89,6 @@ export interface CpuAddon {
 
 export type LoadedAddon = { readonly addon: CpuAddon } | { readonly reason: string };
 
-/** Loads build/Release/cpu.node of the package around this file or bundle, or says why not. */
 export function loadAddon(): LoadedAddon {
-  const root = packageRoot(dirname(fileURLToPath(import.meta.url)));
-  const file = join(root, 'build/Release/cpu.node');
-  if (!existsSync(file)) return { reason: `not built: ${whyNotBuilt(root)}` };
-  try {
-    return { addon: createRequire(import.meta.url)(file) as CpuAddon };
-  } catch (cause) {
-    return { reason: `cannot be loaded: ${(cause as Error).message}` };
-  }
-}
-
-function packageRoot(folder: string): string {
-  const parent = dirname(folder);
-  return existsSync(join(folder, 'package.json')) || parent === folder
-    ? folder
-    : packageRoot(parent);
-}
-
-/** scripts/install-native.mjs leaves the reason there. */
-function whyNotBuilt(root: string): string {
-  const file = join(root, 'build/native-reason.txt');
-  return existsSync(file) ? readFileSync(file, 'utf8').trim() : 'run `npm run build:native`';
+  return loadNative('cpu', 'native-reason.txt', 'run `npm run build:native`');
 }

@@ -1,32 +1,20 @@
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import {
   BACKEND_API_VERSION,
-  type Computed,
   type Device,
   type DeviceInfo,
   type Estimate,
   type LoadedKey,
   type LoadOptions,
-  type PartitionInput,
   type ProverBackend,
   type Run,
-  type Staged,
 } from '../../src/backend/backend.ts';
-import { assert } from '../../src/core/assert.ts';
 import { ProverError } from '../../src/core/errors.ts';
-import type { Blinding, Proof, ProvingKeySource } from '../../src/groth16/types.ts';
-import type { G1Bytes, G2Bytes } from '../../src/math/curve.ts';
-import {
-  type ComputedHandle,
-  type CpuAddon,
-  type Handle,
-  type KeyHandle,
-  type Listener,
-  loadAddon,
-  type PoolHandle,
-  type StagedHandle,
-} from './addon.ts';
-import { settled } from './native-call.ts';
+import type { ProvingKeySource } from '../../src/groth16/types.ts';
+import type { Listener } from '../common/napi/native.ts';
+import { settled } from '../common/napi/native-call.ts';
+import { NativeKey } from '../common/napi/native-key.ts';
+import { type CpuAddon, loadAddon, type PoolHandle } from './addon.ts';
 
 const DEVICE_ID = '0';
 
@@ -73,70 +61,12 @@ class CpuDevice implements Device {
   async load(key: ProvingKeySource, { checkPoints }: LoadOptions, run: Run): Promise<LoadedKey> {
     const addon = this.#addon;
     const start = (listener: Listener) => addon.load(this.#pool, key, checkPoints, listener);
-    return new CpuKey(addon, key, await settled(run, start));
+    return new NativeKey(addon, key.curve, await settled(run, start));
   }
 
   /** Keys that were loaded keep the pool until they are disposed too. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#addon.release(this.#pool);
-  }
-}
-
-class CpuKey implements LoadedKey {
-  readonly #addon: CpuAddon;
-  readonly #key: ProvingKeySource;
-  readonly #handle: KeyHandle;
-
-  constructor(addon: CpuAddon, key: ProvingKeySource, handle: KeyHandle) {
-    this.#addon = addon;
-    this.#key = key;
-    this.#handle = handle;
-  }
-
-  async stage(input: PartitionInput, run: Run): Promise<Staged> {
-    const addon = this.#addon;
-    const staged = await settled(run, (listener) => addon.stage(this.#handle, input, listener));
-    return new Owned<StagedHandle>(addon, staged);
-  }
-
-  async compute(staged: Staged, blinding: Blinding, run: Run): Promise<Computed> {
-    const addon = this.#addon;
-    const handle = Owned.of<StagedHandle>(staged);
-    const start = (listener: Listener) => addon.compute(this.#handle, handle, blinding, listener);
-    return new Owned<ComputedHandle>(addon, await settled(run, start));
-  }
-
-  async finish(computed: Computed, run: Run): Promise<Proof> {
-    const handle = Owned.of<ComputedHandle>(computed);
-    const start = (listener: Listener) => this.#addon.finish(this.#handle, handle, listener);
-    const { a, b, c } = await settled(run, start);
-    return { curve: this.#key.curve, a: a as G1Bytes, b: b as G2Bytes, c: c as G1Bytes };
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#addon.release(this.#handle);
-  }
-}
-
-/** What is opaque between two calls. The native side refuses one that was consumed. */
-class Owned<H extends Handle<string>> implements Staged, Computed {
-  readonly __staged = true;
-  readonly __computed = true;
-  readonly #addon: CpuAddon;
-  readonly #handle: H;
-
-  constructor(addon: CpuAddon, handle: H) {
-    this.#addon = addon;
-    this.#handle = handle;
-  }
-
-  static of<H extends Handle<string>>(owned: Staged | Computed): H {
-    assert(owned instanceof Owned, 'cpu: expected a partition of its own');
-    return (owned as Owned<H>).#handle;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#addon.release(this.#handle);
   }
 }
 

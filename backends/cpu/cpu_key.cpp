@@ -2,6 +2,7 @@
 
 #include "msm/msm.hpp"
 #include "ntt/quotient.hpp"
+#include "program/synthesis.hpp"
 #include "prover/assembly.hpp"
 #include "prover/query.hpp"
 #include "prover/scalars.hpp"
@@ -69,16 +70,25 @@ class cpu_key : public loaded_key {
                                           const call_context& context) const override {
     const executor& exec = context.exec;
     exec.check_cancelled();
+    auto staged = std::make_unique<staged_cpu<P>>();
+    staged->key = this;
+    if (input.program) {
+      context.timed("SYNTH", [&] { synthesize_into(*input.program, *staged, exec); });
+      return staged;
+    }
     if (input.witness.n != wires_) {
       throw format_error("witness", std::to_string(wires_) + " values",
                          std::to_string(input.witness.n));
     }
     if (!input.evaluated && !(rows_ && every_wire_)) throw not_evaluated();
-    auto staged = std::make_unique<staged_cpu<P>>();
-    staged->key = this;
     staged->witness = read_scalars<P>("witness", input.witness, wires_, exec);
     context.timed("EVALUATE", [&] { evaluate(input, *staged, exec); });
-    choose_scalars(input, *staged);
+    if (every_wire_) {
+      choose_every_wire(*staged);
+    } else {
+      const auto& [a, b, a_aux, b_inputs, b_aux] = *input.evaluated;
+      choose_scalars({a_aux, b_inputs, b_aux}, *staged);
+    }
     return staged;
   }
 
@@ -147,6 +157,36 @@ class cpu_key : public loaded_key {
     return format_error("partition", "row values and densities (the key has no rows)", "a witness");
   }
 
+  // Witness, A·w and B·w of a circuit.
+  void synthesize_into(const program_input& input, staged_cpu<P>& staged, const executor& exec) const {
+    if constexpr (std::is_same_v<F, bls12_381_fr>) {
+      const circuit_program program(input.program);
+      if (program.inputs() != input_count_ || program.inputs() + program.aux() != wires_ ||
+          program.rows() > quotient_.size()) {
+        throw format_error("program", "the circuit of the key", "another");
+      }
+      synthesis made = synthesize(program, input.private_inputs, keep_c::no, exec);
+      if (made.failed) throw unsatisfied_error(made.failed->name() + " does not hold");
+      staged.witness = std::make_unique_for_overwrite<words<4>[]>(wires_);
+      std::move(made.witness).expand(staged.witness.get(), exec);
+      staged.row_a = expanded_rows(std::move(made.a), program.rows(), exec);
+      staged.row_b = expanded_rows(std::move(made.b), program.rows(), exec);
+      if (every_wire_) return choose_every_wire(staged);
+      const densities found = densities_of(program, exec);
+      choose_scalars({found.a_aux, found.b_inputs, found.b_aux}, staged);
+    } else {
+      throw format_error("key: curve", "that of programs, bls12-381", "another");
+    }
+  }
+
+  // In Montgomery form, followed by zeros.
+  std::unique_ptr<F[]> expanded_rows(parted_vector&& from, size_t rows, const executor& exec) const {
+    auto to = std::make_unique_for_overwrite<F[]>(quotient_.size());
+    std::move(from).expand(to.get(), exec);
+    std::fill(to.get() + rows, to.get() + quotient_.size(), F::zero());
+    return to;
+  }
+
   // A·w and B·w: from the key's own rows, or as the circuit gave them.
   void evaluate(const partition_input& input, staged_cpu<P>& staged, const executor& exec) const {
     const size_t n = quotient_.size();
@@ -178,18 +218,23 @@ class cpu_key : public loaded_key {
     return to;
   }
 
-  void choose_scalars(const partition_input& input, staged_cpu<P>& staged) const {
+  void choose_every_wire(staged_cpu<P>& staged) const {
+    staged.a.view = staged.b.view = {staged.witness.get(), wires_};
+    staged.l.view = staged.a.view.subspan(input_count_);
+  }
+
+  // Which variables have points in a and b; all inputs have one in a.
+  struct chosen_variables {
+    const bytes &a_aux, &b_inputs, &b_aux;
+  };
+
+  void choose_scalars(const chosen_variables& chosen, staged_cpu<P>& staged) const {
     const std::span<const words<4>> witness(staged.witness.get(), wires_);
-    staged.l.view = witness.subspan(input_count_);
-    if (every_wire_) {
-      staged.a.view = staged.b.view = witness;
-      return;
-    }
-    const evaluations& e = *input.evaluated;
     const auto inputs = witness.first(input_count_), aux = witness.subspan(input_count_);
     const bytes all_inputs((input_count_ + 7) / 8, 0xff);
-    staged.a = choose({{inputs, &all_inputs}, {aux, &e.a_aux_density}}, a_.count());
-    staged.b = choose({{inputs, &e.b_input_density}, {aux, &e.b_aux_density}}, b_g1_.count());
+    staged.l.view = aux;
+    staged.a = choose({{inputs, &all_inputs}, {aux, &chosen.a_aux}}, a_.count());
+    staged.b = choose({{inputs, &chosen.b_inputs}, {aux, &chosen.b_aux}}, b_g1_.count());
   }
 
   struct dense_part {

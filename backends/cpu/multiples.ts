@@ -1,7 +1,8 @@
 import { concatBytes, writeBigIntLE } from '../../src/core/bytes.ts';
 import type { GeneratorMultiples, MultiplesOf } from '../../src/groth16/multiples.ts';
-import { type CpuAddon, type Listener, loadAddon } from './addon.ts';
-import { settled } from './native-call.ts';
+import type { Listener } from '../common/napi/native.ts';
+import { settled } from '../common/napi/native-call.ts';
+import { type CpuAddon, loadAddon } from './addon.ts';
 
 const CHUNK = 16_384;
 const SCALAR_BYTES = 32;

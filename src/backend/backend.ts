@@ -13,6 +13,7 @@ export type DeviceId = string;
  * events' times.
  */
 export type BackendStage =
+  | 'SYNTH'
   | 'EVALUATE'
   | 'H2D'
   | 'NTT'
@@ -36,6 +37,8 @@ export type BackendProbe =
 export interface DeviceOptions {
   /** Threads the device may use on the host. */
   readonly threads: number;
+  /** Memory of the device that may be used; absent: all that is free. */
+  readonly memoryBytes?: number;
 }
 
 /** Peak bytes that loading a key and proving one batch need. */
@@ -66,13 +69,28 @@ export type ScalarVector =
 export type Density = Uint8Array;
 
 /**
- * One Groth16 instance.
+ * One Groth16 instance, its values known: all of them, or those of the private inputs.
+ */
+export type PartitionInput = AssignedInput | ProgramInput;
+
+/**
+ * A circuit (docs/program-format.md) of BLS12-381 and its private inputs, in the order of synthesis:
+ * 32 bytes each, canonical little-endian. `stage` computes the rest (SYNTH), and throws
+ * ERR_WITNESS_UNSATISFIED naming the first constraint that does not hold.
+ */
+export interface ProgramInput {
+  readonly kind: 'program';
+  readonly program: Uint8Array;
+  readonly privateInputs: Uint8Array;
+}
+
+/**
  * `witness`: every wire's value; A and B come from the key's own rows (zkey).
  * `evaluated`: every wire's value and, for each of the rows (input rows included), a_i = <A_i, w>
  *   and b_i = <B_i, w>; c = a∘b. The densities say which points a bellman key holds: A by auxiliary
  *   variable (inputs are all present), B by input and by auxiliary variable.
  */
-export type PartitionInput =
+export type AssignedInput =
   | { readonly kind: 'witness'; readonly witness: ScalarVector }
   | {
       readonly kind: 'evaluated';
@@ -99,7 +117,7 @@ export interface Computed extends AsyncDisposable {
 }
 
 export interface LoadedKey extends AsyncDisposable {
-  /** Reads and uploads one partition. May overlap another partition's `compute`. */
+  /** Reads or computes, and uploads one partition. May overlap another's `compute`. */
   stage(input: PartitionInput, run: Run): Promise<Staged>;
   /** NTTs and MSMs. At most one at a time a device. Consumes `staged`. */
   compute(staged: Staged, blinding: Blinding, run: Run): Promise<Computed>;
@@ -109,8 +127,8 @@ export interface LoadedKey extends AsyncDisposable {
 
 export interface Device extends AsyncDisposable {
   readonly info: DeviceInfo;
-  /** Pure: the scheduler budgets with it. */
-  estimate(key: ProvingKeySource, batch: number): Estimate;
+  /** Pure: the scheduler budgets with it. Residency: where there is a choice; default `device`. */
+  estimate(key: ProvingKeySource, batch: number, residency?: LoadOptions['residency']): Estimate;
   /** @throws ERR_FORMAT for a point off its curve or outside its group, ERR_DEVICE_OUT_OF_MEMORY */
   load(key: ProvingKeySource, options: LoadOptions, run: Run): Promise<LoadedKey>;
 }

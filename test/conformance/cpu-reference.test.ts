@@ -58,7 +58,7 @@ function swapHalves(b: G2Bytes): G2Bytes {
 }
 
 function withOtherPublicInput(input: PartitionInput): PartitionInput {
-  if (!('bytes' in input.witness)) return input;
+  if (input.kind === 'program' || !('bytes' in input.witness)) return input;
   const bytes = input.witness.bytes.slice();
   bytes[32] = (bytes[32] as number) ^ 1;
   return { ...input, witness: { n: input.witness.n, bytes } };

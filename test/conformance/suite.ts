@@ -2,11 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { cpuReference } from '../../backends/cpu-reference/backend.ts';
 import type {
+  AssignedInput,
   BackendStage,
   Device,
   PartitionInput,
   ProverBackend,
   Run,
+  ScalarVector,
 } from '../../src/backend/backend.ts';
 import { toHex, writeBigIntLE } from '../../src/core/bytes.ts';
 import { toxicWasteFromSeed } from '../../src/groth16/toxic-waste.ts';
@@ -139,7 +141,7 @@ const keyOf = ({ curve, format }: Kind, { system }: Example): Promise<ProvingKey
   developmentKey(system, format, wasteOf(curve));
 
 /** The partition as this kind of key wants it. */
-async function inputOf({ format }: Kind, example: Example): Promise<PartitionInput> {
+async function inputOf({ format }: Kind, example: Example): Promise<AssignedInput> {
   if (format === 'bellman') return evaluated(example);
   const { values } = example;
   return { kind: 'witness', witness: { n: values.length, bytes: scalarBytes(values) } };
@@ -188,14 +190,14 @@ async function checkFiles(backend: ProverBackend, kind: Kind): Promise<void> {
   const example = exampleOf(kind.curve, 6);
   const blinding = anyBlinding(kind.curve);
   const input = await inputOf(kind, example);
-  const inFile = async (vector: PartitionInput['witness']): Promise<PartitionInput['witness']> => {
+  const inFile = async (vector: ScalarVector): Promise<ScalarVector> => {
     if (!('bytes' in vector)) return vector;
     const path = await temporaryPath('values');
     const offset = 5;
     await writeFile(path, Buffer.concat([Buffer.alloc(offset, 0xff), vector.bytes]));
     return { n: vector.n, slice: { path, offset, length: vector.bytes.length } };
   };
-  const moved: PartitionInput = { ...input, witness: await inFile(input.witness) };
+  const moved: AssignedInput = { ...input, witness: await inFile(input.witness) };
   const rows =
     input.kind === 'evaluated' ? { a: await inFile(input.a), b: await inFile(input.b) } : {};
   const key = await keyOf(kind, example);
@@ -342,7 +344,7 @@ async function checkMalformed(backend: ProverBackend, kind: Kind): Promise<void>
   const input = await inputOf(kind, example);
   await using device = await openFirst(backend);
   await using loaded = await device.load(await keyOf(kind, example), LOAD, quietRun());
-  const refuses = async (change: Partial<PartitionInput>): Promise<void> => {
+  const refuses = async (change: Partial<AssignedInput>): Promise<void> => {
     const staged = loaded.stage({ ...input, ...change } as PartitionInput, quietRun());
     await expect(staged).rejects.toMatchObject({ code: 'ERR_FORMAT' });
   };

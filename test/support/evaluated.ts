@@ -1,11 +1,11 @@
-import type { PartitionInput } from '../../src/backend/backend.ts';
+import type { AssignedInput } from '../../src/backend/backend.ts';
 import { curveOf } from '../../src/math/curve.ts';
 import type { Term } from '../../src/r1cs/constraint-system.ts';
 import { evaluateRow } from '../../src/r1cs/satisfaction.ts';
 import { type Example, scalarBytes, witnessOf } from './system.ts';
 
 /** What a circuit hands to a backend: the rows' values of A and B, input rows included, and the densities. */
-export async function evaluated({ system, values }: Example): Promise<PartitionInput> {
+export async function evaluated({ system, values }: Example): Promise<AssignedInput> {
   const { r } = curveOf(system.curve);
   const witness = witnessOf(values);
   const [a, b]: [bigint[], bigint[]] = [[], []];

@@ -8,15 +8,27 @@
 namespace proofline {
 
 // Each status but `ok` is one code of src/core/errors.ts; `code_of` is the only map.
-enum class prover_status { ok, cancelled, bad_format, bad_file, out_of_memory, unavailable, internal };
+enum class prover_status {
+  ok,
+  cancelled,
+  bad_format,
+  bad_file,
+  unsatisfied,
+  out_of_memory,
+  unavailable,
+  device_lost,
+  internal
+};
 
 inline const char* code_of(prover_status status) {
   switch (status) {
     case prover_status::cancelled: return "ERR_CANCELLED";
     case prover_status::bad_format: return "ERR_FORMAT";
     case prover_status::bad_file: return "ERR_FILE";
+    case prover_status::unsatisfied: return "ERR_WITNESS_UNSATISFIED";
     case prover_status::out_of_memory: return "ERR_DEVICE_OUT_OF_MEMORY";
     case prover_status::unavailable: return "ERR_BACKEND_UNAVAILABLE";
+    case prover_status::device_lost: return "ERR_HOST_CRASHED";
     case prover_status::ok:
     case prover_status::internal: break;
   }
@@ -46,6 +58,11 @@ inline prover_error format_error(std::string subject, std::string expected, std:
 // `path` is a file's base name, never its folder.
 inline prover_error file_error(std::string path, std::string reason) {
   return {prover_status::bad_file, {{"path", std::move(path)}, {"reason", std::move(reason)}}};
+}
+
+// `detail` names the constraint that does not hold.
+inline prover_error unsatisfied_error(std::string detail) {
+  return {prover_status::unsatisfied, {{"detail", std::move(detail)}}};
 }
 
 inline prover_error internal_error(std::string reason) {

@@ -112,9 +112,21 @@ inline scalar_vector scalars_of(const Napi::Object& vector, std::vector<Napi::Ob
   return scalars;
 }
 
+// The view stays valid while `keep` does.
+inline std::span<const uint8_t> kept_view_at(const Napi::Object& object, const char* name,
+                                             std::vector<Napi::ObjectReference>& keep) {
+  const auto view = view_of(field(object, name));
+  keep.push_back(Napi::Persistent(object_at(object, name)));
+  return view;
+}
+
 inline partition_input partition_of(const Napi::Object& input,
                                     std::vector<Napi::ObjectReference>& keep) {
   partition_input partition;
+  if (text_at(input, "kind") == "program") {
+    partition.program = {kept_view_at(input, "program", keep), kept_view_at(input, "privateInputs", keep)};
+    return partition;
+  }
   partition.witness = scalars_of(object_at(input, "witness"), keep);
   if (text_at(input, "kind") == "evaluated") {
     partition.evaluated = {

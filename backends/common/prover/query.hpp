@@ -16,9 +16,10 @@ class query {
   using affine = typename G::affine;
 
   // @throws format_error for a coordinate that is not below the modulus, infinity in canonical form, and, if
-  // `check`, a point off the curve or outside the group; file_error
+  // `check`, a point off the curve or outside the group; file_error. `first` is the place of the first point in
+  // the whole query, for messages.
   static query load(const char* name, const record_slice& source, point_form form, bool check,
-                    const executor& exec) {
+                    const executor& exec, size_t first = 0) {
     query q;
     q.count_ = source.count;
     require(source.slice.length == source.count * sizeof(affine), "a query as long as its points");
@@ -32,11 +33,11 @@ class query {
         const uint8_t* const at = mapped.data() + i * sizeof(affine);
         affine point;
         if (form == point_form::canonical_be) {
-          point = decode(at, of, i);
+          point = decode(at, of, first + i);
         } else {
           point = load_unaligned(at);
         }
-        if (check) check_point(point, of, i);
+        if (check) check_point(point, of, first + i);
         if (!in_place) q.decoded_[i] = point;
       }
     });

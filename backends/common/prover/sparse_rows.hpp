@@ -13,6 +13,20 @@ class sparse_rows {
  public:
   using F = mont_t<P>;
 
+  // Coefficient 0 is 1, coefficient 1 is −1.
+  struct entry {
+    uint32_t wire, coefficient;
+  };
+  // The entries of row i: [start[i], start[i + 1]).
+  struct matrix {
+    std::vector<uint32_t> start;
+    std::unique_ptr<entry[]> entries;
+  };
+
+  const matrix& a() const { return matrices_[0]; }
+  const matrix& b() const { return matrices_[1]; }
+  const std::vector<F>& coefficients() const { return coefficients_; }
+
   // From a zkey's section 4: u32 matrix (0 = A, 1 = B), u32 row, u32 wire, v·R² mod r, in any order.
   // @throws format_error for a matrix, row, wire or value that the key does not have, file_error
   static sparse_rows load(const record_slice& source, size_t wires, int log_n, const executor& exec) {
@@ -71,15 +85,6 @@ class sparse_rows {
       std::memcpy(&r.value, bytes + 12, 32);
       return r;
     }
-  };
-
-  struct entry {
-    uint32_t wire, coefficient;
-  };
-
-  struct matrix {
-    std::vector<uint32_t> start;
-    std::unique_ptr<entry[]> entries;
   };
 
   static constexpr uint32_t one = 0, minus_one = 1;

@@ -64,7 +64,14 @@ struct evaluations {
   bytes a_aux_density, b_input_density, b_aux_density;
 };
 
+// A circuit (docs/program-format.md) and its private inputs, in memory that stays as it is during the call.
+struct program_input {
+  std::span<const uint8_t> program, private_inputs;
+};
+
+// A program, or else a witness.
 struct partition_input {
+  std::optional<program_input> program;
   scalar_vector witness;
   std::optional<evaluations> evaluated;
 };

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { cpuReference } from '../../../backends/cpu-reference/backend.ts';
-import type { LoadedKey, ProverBackend } from '../../../src/backend/backend.ts';
+import type { AssignedInput, LoadedKey, ProverBackend } from '../../../src/backend/backend.ts';
 import { BackendRegistry } from '../../../src/backend/registry.ts';
 import { fromErrorRecord } from '../../../src/core/errors.ts';
 import { writeWtns } from '../../../src/formats/wtns.ts';
@@ -88,7 +88,8 @@ const MUTANTS: Record<string, Parameters<typeof mutant>[0]> = {
     key: (loaded) => ({
       async stage(input, run) {
         const bytes = scalarBytes(values.with(1, 4n));
-        return loaded.stage({ ...input, witness: { n: values.length, bytes } }, run);
+        const witness = { n: values.length, bytes };
+        return loaded.stage({ ...(input as AssignedInput), witness }, run);
       },
     }),
   },

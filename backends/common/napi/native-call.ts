@@ -1,7 +1,7 @@
-import type { BackendStage, Run } from '../../src/backend/backend.ts';
-import { ERRORS, type ErrorCode, type ErrorData, ProverError } from '../../src/core/errors.ts';
-import { type Micros, nowMicros } from '../../src/core/units.ts';
-import type { Listener, NativeCall } from './addon.ts';
+import type { BackendStage, Run } from '../../../src/backend/backend.ts';
+import { ERRORS, type ErrorCode, type ErrorData, ProverError } from '../../../src/core/errors.ts';
+import { type Micros, nowMicros } from '../../../src/core/units.ts';
+import type { Listener, NativeCall } from './native.ts';
 
 /** Runs a native call as `run` wants it: its abort, its reports, its errors. */
 export async function settled<T>(
