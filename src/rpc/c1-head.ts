@@ -38,17 +38,21 @@ export class C1HeadScanner {
   push(bytes: Uint8Array): void {
     if (this.#length > HEAD_BYTES_MAX) return;
     for (let i = 0; i < bytes.length; i++) {
-      const byte = bytes[i] as number;
-      if (this.#inString) {
-        if (this.#escaped) this.#escaped = false;
-        else if (byte === BACKSLASH) this.#escaped = true;
-        else if (byte === QUOTE) this.#inString = false;
-      } else if (byte === QUOTE) this.#inString = true;
-      else if (byte === CLOSE_OBJECT) this.#depth--;
-      // Objects inside the outermost one are vanilla proofs: only their first bracket is kept.
-      if (this.#depth <= 1) this.#head[this.#length++] = byte;
-      if (byte === OPEN_OBJECT && !this.#inString) this.#depth++;
+      if (this.#depth > 1 && !this.#inString) i = endOfPlain(bytes, i);
+      if (i < bytes.length) this.#take(bytes[i] as number);
     }
+  }
+
+  #take(byte: number): void {
+    if (this.#inString) {
+      if (this.#escaped) this.#escaped = false;
+      else if (byte === BACKSLASH) this.#escaped = true;
+      else if (byte === QUOTE) this.#inString = false;
+    } else if (byte === QUOTE) this.#inString = true;
+    else if (byte === CLOSE_OBJECT) this.#depth--;
+    // Objects inside the outermost one are vanilla proofs: only their first bracket is kept.
+    if (this.#depth <= 1) this.#head[this.#length++] = byte;
+    if (byte === OPEN_OBJECT && !this.#inString) this.#depth++;
   }
 
   /** @throws ERR_FORMAT naming what is missing; no value is quoted */
@@ -77,6 +81,16 @@ export class C1HeadScanner {
     }
     throw formatError('C1', "the JSON of PoRep's first phase", 'other bytes');
   }
+}
+
+/** Where numbers and brackets of arrays end: at a string or at a bracket of an object. */
+function endOfPlain(bytes: Uint8Array, start: number): number {
+  let i = start;
+  for (; i < bytes.length; i++) {
+    const byte = bytes[i];
+    if (byte === QUOTE || byte === OPEN_OBJECT || byte === CLOSE_OBJECT) break;
+  }
+  return i;
 }
 
 function bytes32(fields: Readonly<Record<string, unknown>>, name: string): string {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { jwtVerify } from 'jose';
 import type { Scope, TokenStore } from '../tokens.ts';
+import { MinerError } from './miner-api.ts';
 
 /** Permissions of Lotus, flat; a real token of an administrator lists all four. */
 export type Permissions = readonly string[];
@@ -14,7 +15,7 @@ const OF_SCOPE: Readonly<Record<Scope, Permissions>> = {
 
 /** How long a miner's word about a token is taken for. */
 const GRANTED_MS = 60_000;
-const REFUSED_MS = 5_000;
+const REFUSED_MS = 1_000;
 /** Tokens that a miner was asked about; the one that was asked about first is forgotten. */
 const VERDICTS_MAX = 1000;
 /** Questions to the miner at once: more tokens than that are refused unasked. */
@@ -87,18 +88,20 @@ export class LotusAccess {
     const name = createHash('sha256').update(token).digest('base64');
     const known = this.#verdicts.get(name);
     if (known !== undefined && performance.now() < known.until) return await known.permissions;
-    if (this.#questions === QUESTIONS_MAX) return undefined;
-    const verdict = { permissions: this.#ask(askMiner, token), until: Number.POSITIVE_INFINITY };
+    if (this.#questions === QUESTIONS_MAX) return await known?.permissions;
+    const permissions = this.#ask(askMiner, token).catch(() => known?.permissions);
+    const verdict = { permissions, until: Number.POSITIVE_INFINITY };
     this.#verdicts.delete(name);
     this.#verdicts.set(name, verdict);
     if (this.#verdicts.size > VERDICTS_MAX) {
       this.#verdicts.delete(this.#verdicts.keys().next().value as string);
     }
-    const permissions = await verdict.permissions;
-    verdict.until = performance.now() + (permissions === undefined ? REFUSED_MS : GRANTED_MS);
-    return permissions;
+    const granted = await permissions;
+    verdict.until = performance.now() + (granted === undefined ? REFUSED_MS : GRANTED_MS);
+    return granted;
   }
 
+  /** @throws where the miner cannot be asked: then its last word counts */
   async #ask(
     askMiner: (token: string) => Promise<Permissions>,
     token: string,
@@ -106,8 +109,9 @@ export class LotusAccess {
     this.#questions++;
     try {
       return permissionsOf(await askMiner(token));
-    } catch {
-      return undefined;
+    } catch (thrown) {
+      if (thrown instanceof MinerError) return undefined;
+      throw thrown;
     } finally {
       this.#questions--;
     }

@@ -5,6 +5,8 @@ import { goJson } from './envelope.ts';
 /** Of an answer; the longest is the list of a sector's places. */
 const ANSWER_BYTES_MAX = MIB;
 const CALL_MS_MAX = 30_000;
+/** A connection that was kept may be closed just when it is used again. */
+const CLOSED_MEANWHILE: readonly string[] = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
 
 export interface ApiInfo {
   /** JWT of the node; absent: it may be asked what needs no permission. */
@@ -90,13 +92,15 @@ export class MinerApi {
     return result;
   }
 
-  async #fetch(url: string, init: RequestInit): Promise<Response> {
+  async #fetch(url: string, init: RequestInit, again = true): Promise<Response> {
     try {
       return await fetch(url, init);
     } catch (thrown) {
       const { cause, name } = thrown as Error & { cause?: NodeJS.ErrnoException };
+      const code = cause?.code ?? '';
+      if (again && CLOSED_MEANWHILE.includes(code)) return await this.#fetch(url, init, false);
       const other = name === 'TimeoutError' ? 'no answer in time' : name;
-      throw this.#unreachable(cause?.code ?? cause?.message ?? other);
+      throw this.#unreachable(code || (cause?.message ?? other));
     }
   }
 

@@ -92,6 +92,22 @@ describe('a miner that is asked', () => {
     expect(await access.permissions('Bearer good.a.b', undefined)).toBeUndefined();
   });
 
+  it('counts by its last word while it cannot be reached', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    try {
+      expect(await access.permissions('Bearer good.a.b', undefined)).toEqual(ALL);
+      vi.advanceTimersByTime(61_000);
+      askMiner.mockRejectedValueOnce(new Error('gone'));
+      expect(await access.permissions('Bearer good.a.b', undefined)).toEqual(ALL);
+      vi.advanceTimersByTime(61_000);
+      askMiner.mockResolvedValueOnce(null as never);
+      expect(await access.permissions('Bearer good.a.b', undefined)).toBeUndefined();
+      expect(askMiner).toHaveBeenCalledTimes(3);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('is asked about few tokens at once', async () => {
     let release = (_: string[]) => {};
     askMiner.mockImplementation(

@@ -48,7 +48,7 @@ describe('long strings of JSON', () => {
   ])('may have %s escaped', async (_, escaped) => {
     const bytes = Buffer.from(Array.from({ length: 30_000 }, (_, i) => (i * i) >> 3));
     const text = `["${escaped(bytes.toString('base64'))}"]`;
-    for (const chunk of [1, 777, 65_536]) {
+    for (const chunk of [7, 777, 65_536]) {
       expect(parsed(await read(text, chunk))).toEqual([{ spilled: sha256(bytes) }]);
     }
   });

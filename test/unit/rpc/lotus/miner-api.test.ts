@@ -71,6 +71,16 @@ describe('a call of a miner', () => {
     await expect(miner.call('Version', [])).rejects.toThrow(message);
   });
 
+  it('is sent again where its connection was closed meanwhile', async () => {
+    let calls = 0;
+    const miner = await minerThat((response) => {
+      if (++calls === 2) response.socket?.destroy();
+      else response.end(`{"result":${calls}}`);
+    });
+    expect(await miner.call('Version', [])).toBe(1);
+    expect(await miner.call('Version', [])).toBe(3);
+  });
+
   it('follows no redirect with its token', async () => {
     const miner = await minerThat((response) =>
       response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),

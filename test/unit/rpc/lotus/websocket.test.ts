@@ -95,11 +95,11 @@ describe('calls over a WebSocket', () => {
 
   it('take a message of 17,000 fragments', async () => {
     const client = await socket();
-    const c1 = firstPhase(13_500_000);
+    const c1 = firstPhase(820_000);
     const message = Buffer.from(call(1, 'Filecoin.SealCommit2', [SECTOR, c1.toString('base64')]));
-    for (let at = 0; at < message.length; at += 1024) {
-      const fin = at + 1024 >= message.length;
-      client.send(message.subarray(at, at + 1024), { fin, binary: false });
+    for (let at = 0; at < message.length; at += 64) {
+      const fin = at + 64 >= message.length;
+      client.send(message.subarray(at, at + 64), { fin, binary: false });
     }
     expect((await next(client)).result.Sector).toEqual(SECTOR.ID);
     expect(app.payloads.has(sha256(c1))).toBe(true);
