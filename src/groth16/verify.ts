@@ -1,7 +1,6 @@
-import { readBigIntLE } from '../core/bytes.ts';
+import { readBigIntLE, writeBigIntLE } from '../core/bytes.ts';
 import { formatError, ProverError } from '../core/errors.ts';
 import { curveOf, type FrCanonicalLE } from '../math/curve.ts';
-import { msm, msmOfSmall } from '../math/msm.ts';
 import { Pacer } from '../math/pacer.ts';
 import {
   type G1Point,
@@ -12,6 +11,7 @@ import {
   pointFromCheckedBytes,
 } from '../math/points.ts';
 import type { Proof, VerifyingKey } from './types.ts';
+import { sumInTypeScript, type WeightedSum } from './weighted-sum.ts';
 
 /**
  * `malformed` is there when the inputs cannot be a statement and a proof of this key at all (wrong
@@ -23,9 +23,6 @@ export type Verdict =
 
 /** Keys whose points are known to be on their curves and in their groups. */
 const CHECKED = new WeakSet<VerifyingKey>();
-/** A key's points are read once: of a full partition of WindowPoSt there are 25,840. */
-const READ = new WeakMap<VerifyingKey, Promise<KeyPoints>>();
-
 /** For who has checked the points of a key, or knows that its file was checked before. */
 export function declareChecked(vk: VerifyingKey): VerifyingKey {
   CHECKED.add(vk);
@@ -44,13 +41,13 @@ export async function verify(
   publicInputs: readonly FrCanonicalLE[],
   proof: Proof,
   signal: AbortSignal = new AbortController().signal,
+  weightedSum: WeightedSum = sumInTypeScript,
 ): Promise<Verdict> {
   const pacer = new Pacer(signal);
-  const key = await keyPoints(vk, pacer);
-  let inputs: readonly bigint[];
+  const key = await readKey(vk, pacer);
   let points: ProofPoints;
   try {
-    inputs = readPublicInputs(vk, publicInputs);
+    checkPublicInputs(vk, publicInputs);
     points = readProof(vk, proof);
   } catch (thrown) {
     if (!(thrown instanceof ProverError)) throw thrown;
@@ -60,8 +57,9 @@ export async function verify(
   if (infinite !== undefined) {
     return { valid: false, reason: `proof.${infinite}: expected a finite point, got infinity` };
   }
-  const sum = inputs.length > MANY_INPUTS ? msmOfSmall : msm;
-  const statement = await sum(g1Of(vk.curve), key.ic, [1n, ...inputs], pacer);
+  const scalars = [writeBigIntLE(1n, 32) as FrCanonicalLE, ...publicInputs];
+  const sum = await weightedSum({ curve: vk.curve, points: vk.ic, scalars, signal });
+  const statement = pointFromCheckedBytes(g1Of(vk.curve), 'statement', sum);
   const holds = productIsOne(vk, [
     [points.a, points.b],
     [key.alpha.negate(), key.beta],
@@ -70,9 +68,6 @@ export async function verify(
   ]);
   return holds ? { valid: true } : { valid: false, reason: 'the pairing equation does not hold' };
 }
-
-/** From here on, buckets pay for the small ones. */
-const MANY_INPUTS = 2000;
 
 interface ProofPoints {
   readonly a: G1Point;
@@ -85,56 +80,46 @@ interface KeyPoints {
   readonly beta: G2Point;
   readonly gamma: G2Point;
   readonly delta: G2Point;
-  readonly ic: readonly G1Point[];
 }
 
-async function keyPoints(vk: VerifyingKey, pacer: Pacer): Promise<KeyPoints> {
-  const known = await READ.get(vk)?.catch(() => undefined);
-  if (known !== undefined) return known;
-  const reading = readKey(vk, pacer);
-  READ.set(vk, reading);
-  return await reading;
-}
-
-/** `ic` may hold infinity: a zkey has it for an input that no row uses. */
+/** Checks the points of a key, once: of a full partition of WindowPoSt there are 25,840. */
 async function readKey(vk: VerifyingKey, pacer: Pacer): Promise<KeyPoints> {
   const [g1, g2] = [g1Of(vk.curve), g2Of(vk.curve)];
-  const read = CHECKED.has(vk) ? pointFromCheckedBytes : pointFromBytes;
-  const ic: G1Point[] = [];
-  for (const bytes of vk.ic) {
-    ic.push(read(g1, `verifying key ic[${ic.length}]`, bytes));
-    if (pacer.due) await pacer.pause();
-  }
+  const isChecked = CHECKED.has(vk);
+  const read = isChecked ? pointFromCheckedBytes : pointFromBytes;
   const key: KeyPoints = {
     alpha: read(g1, 'verifying key alpha', vk.alphaG1),
     beta: read(g2, 'verifying key beta', vk.betaG2),
     gamma: read(g2, 'verifying key gamma', vk.gammaG2),
     delta: read(g2, 'verifying key delta', vk.deltaG2),
-    ic,
   };
+  // A zkey has infinity in `ic` for an input that no row uses.
+  for (const [i, bytes] of isChecked ? [] : vk.ic.entries()) {
+    pointFromBytes(g1, `verifying key ic[${i}]`, bytes);
+    if (pacer.due) await pacer.pause();
+  }
   for (const name of ['alpha', 'beta', 'gamma', 'delta'] as const) {
     if (!key[name].is0()) continue;
     throw formatError(`verifying key ${name}`, 'a finite point', 'the point at infinity');
   }
+  CHECKED.add(vk);
   return key;
 }
 
-function readPublicInputs(vk: VerifyingKey, inputs: readonly FrCanonicalLE[]): readonly bigint[] {
+function checkPublicInputs(vk: VerifyingKey, inputs: readonly FrCanonicalLE[]): void {
   const expected = vk.ic.length - 1;
   if (inputs.length !== expected) {
     throw formatError('public inputs', `${expected} of them`, inputs.length);
   }
   const { r } = curveOf(vk.curve);
-  return inputs.map((bytes, i) => {
+  for (const [i, bytes] of inputs.entries()) {
     if (bytes.length !== 32) {
       throw formatError(`public input ${i}`, '32 bytes', bytes.length);
     }
-    const value = readBigIntLE(bytes);
-    if (value >= r) {
+    if (readBigIntLE(bytes) >= r) {
       throw formatError(`public input ${i}`, 'a value below the group order', 'a larger one');
     }
-    return value;
-  });
+  }
 }
 
 function readProof(vk: VerifyingKey, proof: Proof): ProofPoints {
