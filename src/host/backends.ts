@@ -6,6 +6,10 @@ import { BackendRegistry } from '../backend/registry.ts';
  */
 export function createBackends(): BackendRegistry {
   return new BackendRegistry([
+    {
+      name: 'cuda',
+      load: async () => (await import('../../backends/cuda/backend.ts')).cudaBackend,
+    },
     { name: 'cpu', load: async () => (await import('../../backends/cpu/backend.ts')).cpuBackend },
     {
       name: 'cpu-reference',

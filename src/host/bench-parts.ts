@@ -1,6 +1,7 @@
 import { cpus } from 'node:os';
-import { type CpuAddon, type Listener, loadAddon } from '../../backends/cpu/addon.ts';
-import { settled } from '../../backends/cpu/native-call.ts';
+import type { Listener } from '../../backends/common/napi/native.ts';
+import { settled } from '../../backends/common/napi/native-call.ts';
+import { type CpuAddon, loadAddon } from '../../backends/cpu/addon.ts';
 import type { Run } from '../backend/backend.ts';
 import { ProverError } from '../core/errors.ts';
 import { openBlst } from './blst-peer.ts';
