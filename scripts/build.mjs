@@ -11,6 +11,7 @@ try {
     entryPoints: {
       main: 'src/main.ts',
       host: 'src/host/child.ts',
+      grpc: 'src/rpc/grpc/worker.ts',
       client: 'src/client/client.ts',
       embed: 'src/embed.ts',
     },

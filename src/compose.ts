@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
 import packageJson from '../package.json' with { type: 'json' };
 import { LocalEngine } from './cli/engine.ts';
 import type { Engine, RunningServer } from './cli/wiring.ts';
@@ -16,6 +17,7 @@ import type { KeyInfo } from './keys/stored-key.ts';
 import { Pipeline } from './pipeline/pipeline.ts';
 import { createApp } from './rpc/app.ts';
 import { errorDescriber } from './rpc/errors.ts';
+import { Cuzk } from './rpc/grpc/cuzk.ts';
 import { admission } from './rpc/guard.ts';
 import { Lotus, readLotusSettings } from './rpc/lotus/lotus.ts';
 import { TokenStore } from './rpc/tokens.ts';
@@ -28,6 +30,8 @@ import { TimelineLines } from './telemetry/timeline-lines.ts';
 
 export const { version } = packageJson;
 const HOST_ENTRY = fileURLToPath(new URL('./host.js', import.meta.url));
+const GRPC_ENTRY = fileURLToPath(new URL('./grpc.js', import.meta.url));
+const GRPC_PROTO = fileURLToPath(new URL('../openapi/cuzk.proto', import.meta.url));
 
 export function openTokens({ dataDir }: Config): TokenStore {
   return new TokenStore(join(dataDir, 'tokens.json'));
@@ -59,8 +63,9 @@ export async function startServer(config: Config): Promise<RunningServer> {
   }
   const pipeline = createPipeline(config);
   const keys = createKeyStore(config, pipeline);
+  const payloadFolder = join(config.dataDir, 'payloads');
   const payloads = new PayloadFolder({
-    folder: join(config.dataDir, 'payloads'),
+    folder: payloadFolder,
     bytesMax: config.payloadsLimitBytes,
     inUse: (sha256) => store.needsPayload(sha256) || calls.needsPayload(sha256),
   });
@@ -83,6 +88,14 @@ export async function startServer(config: Config): Promise<RunningServer> {
     admits: admission(allowedHosts, config.corsOrigins),
     describeError: errorDescriber(onInternalError),
   });
+  const cuzk = new Cuzk(config, {
+    ...{ jobs, payloads, payloadFolder, keys, events, version, shutdown: shutdown.signal },
+    protoPath: GRPC_PROTO,
+    createThread: (workerData) => new Worker(GRPC_ENTRY, { workerData }),
+    describeError: errorDescriber(onInternalError),
+    info: (message) => log.info({}, message),
+    warn: (message) => log.warn({}, message),
+  });
   const app = createApp(
     { jobs, payloads, keys, events },
     {
@@ -98,6 +111,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
     const url = await listen(server, config.listen, transport.scheme);
     await pipeline.probe();
     jobs.recover();
+    await cuzk.start();
     lotus.start(url);
     return {
       url,
@@ -105,6 +119,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
         shutdown.abort();
         server.close();
         await jobs.close(config.drainMs);
+        await cuzk.stop();
         await lotus.stop();
         server.closeAllConnections();
         await pipeline.close();
@@ -115,6 +130,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
     };
   } catch (thrown) {
     server.close();
+    await cuzk.stop();
     await pipeline.close();
     calls.close();
     store.close();

@@ -87,7 +87,7 @@ export async function listen(server: Server, address: string, scheme: string): P
   return `${scheme}://${host}:${(server.address() as AddressInfo).port}`;
 }
 
-function isLoopback(address: string): boolean {
+export function isLoopback(address: string): boolean {
   return /^(127(\.\d{1,3}){3}|localhost|\[::1\]):/.test(address);
 }
 
