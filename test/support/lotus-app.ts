@@ -123,6 +123,7 @@ export interface LotusApp {
   readonly payloads: KeptPayloads;
   readonly calls: WorkerCallStore;
   readonly tokens: TokenStore;
+  readonly tokensPath: string;
   /** What was reported as unexpected. */
   readonly reported: unknown[];
   /** Lines of the log. */
@@ -146,7 +147,8 @@ export function lotusApp(
 ): LotusApp {
   const [jobs, payloads] = [new HandJobs(), new KeptPayloads()];
   const calls = new WorkerCallStore(join(folder, 'jobs.db'));
-  const tokens = new TokenStore(join(folder, 'tokens.json'));
+  const tokensPath = join(folder, 'tokens.json');
+  const tokens = new TokenStore(tokensPath);
   const [reported, logged]: [unknown[], object[]] = [[], []];
   const note = (fields: object, message: string) => void logged.push({ ...fields, message });
   const lotus = new Lotus(
@@ -160,7 +162,7 @@ export function lotusApp(
   );
   const app = createApp(fakeServices(), { ...OPTIONS, tokens, lotus });
   return {
-    ...{ lotus, jobs, payloads, calls, tokens, reported, logged },
+    ...{ lotus, jobs, payloads, calls, tokens, tokensPath, reported, logged },
     fetch: app.fetch,
     request: async (path, init) => app.request(path, init),
   };

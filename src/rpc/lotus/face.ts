@@ -61,19 +61,37 @@ export class LotusFace {
     return this.#paths.has(pathOf(url));
   }
 
-  /** Takes a connection that asks to become a WebSocket on one of the paths. */
+  /** Takes a connection that asks to become a WebSocket on one of the paths. Never rejects. */
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    // From here on it is ours: without a listener, its error would end the process.
+    socket.on('error', () => {});
+    try {
+      const permissions = await this.#admitted(request);
+      if (typeof permissions === 'string') return refuse(socket, permissions);
+      socket.write(handshake(request) as string);
+      await this.#serve(new WebSocketConnection(socket, head), request, permissions);
+    } catch (thrown) {
+      this.#options.describeError(thrown);
+      refuse(socket, '500 Internal Server Error');
+    }
+  }
+
+  /** What the request permits, or the status that refuses it. */
+  async #admitted(request: IncomingMessage): Promise<Permissions | string> {
     const { access, admits } = this.#options;
     const { host, origin, authorization } = request.headers;
-    const endpoint = this.#paths.get(pathOf(request.url)) as WorkerEndpoint;
-    const accepted = handshake(request);
-    if (accepted === undefined) return refuse(socket, '400 Bad Request');
-    if (admits(host, origin) !== undefined) return refuse(socket, '403 Forbidden');
+    if (handshake(request) === undefined) return '400 Bad Request';
+    if (admits(host, origin) !== undefined) return '403 Forbidden';
     const token = new URL(request.url ?? '', 'http://localhost').searchParams.get('token');
-    const permissions = await access.permissions(authorization, token ?? undefined);
-    if (permissions === undefined) return refuse(socket, '401 Unauthorized');
-    socket.write(accepted);
-    const connection = new WebSocketConnection(socket, head);
+    return (await access.permissions(authorization, token ?? undefined)) ?? '401 Unauthorized';
+  }
+
+  async #serve(
+    connection: WebSocketConnection,
+    { url }: IncomingMessage,
+    permissions: Permissions,
+  ): Promise<void> {
+    const endpoint = this.#paths.get(pathOf(url)) as WorkerEndpoint;
     this.#sockets.add(connection);
     await serveSocket(connection, {
       rpc: this.#rpc,

@@ -3,7 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Hono } from 'hono';
 import { ProverError } from '../../core/errors.ts';
-import { systemReason } from '../../core/source.ts';
+import { readSmallFile } from '../../core/small-file.ts';
+import { KIB } from '../../core/units.ts';
 import type { PayloadStore } from '../../jobs/payloads.ts';
 import type { JobService } from '../../jobs/service.ts';
 import type { WorkerCallStore } from '../../jobs/worker-calls.ts';
@@ -155,14 +156,8 @@ function minerOf(info: ApiInfo, { jobs, calls, log }: LotusOptions) {
   return { api, calls: new WorkerCalls({ store: calls, jobs, miner: api, warn }) };
 }
 
-async function readSecret(path: string): Promise<Uint8Array> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (cause) {
-    throw new ProverError('ERR_FILE', { path, reason: systemReason(cause) }, cause);
-  }
-  const secret = parseSecret(text);
+function readSecret(path: string): Uint8Array {
+  const secret = parseSecret(readSmallFile(path, SECRET_BYTES_MAX).toString());
   if (secret !== undefined) return secret;
   const expected = 'a jwt-hmac-secret of a keystore, or base64 of 32 bytes or more';
   throw new ProverError('ERR_PARAMS', { subject: path, expected, actual: 'something else' });

@@ -56,8 +56,6 @@ export class WebSocketConnection {
   /** @param head what came after the request's headers */
   constructor(socket: Duplex, head: Buffer) {
     this.#socket = socket;
-    // An error ends the reading, which tells of it; nobody else is to.
-    socket.on('error', () => {});
     this.#chunks = socket[Symbol.asyncIterator]();
     this.#buffer = head;
   }

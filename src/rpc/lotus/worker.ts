@@ -95,6 +95,7 @@ export class LotusWorker {
     commitments: { readonly old: Commitment; readonly new: Commitment; readonly data: Commitment },
     vanilla: readonly GoBytes[],
   ) {
+    this.#miner();
     if (ProofType >= SEAL_TYPES) throw goError(`unknown seal proof type ${ProofType}`);
     const { payloads } = this.#options;
     const digests: string[] = [];
@@ -171,6 +172,7 @@ export class LotusWorker {
       const request: FilecoinRequest = { kind, statement: sha256, vanilla };
       const { id } = await submitPatiently(jobs, request, signal);
       const stop = () => void jobs.cancel(id);
+      if (signal.aborted) stop();
       signal.addEventListener('abort', stop, { once: true });
       const proof = await proofOf(jobs, id, signal);
       signal.removeEventListener('abort', stop);

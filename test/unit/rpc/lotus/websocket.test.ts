@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect, type Socket } from 'node:net';
@@ -49,6 +50,12 @@ async function next(client: WebSocket) {
   return JSON.parse(String(data));
 }
 
+const KEY_HEADER = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==';
+const HANDSHAKE = [
+  'Connection: keep-alive, Upgrade',
+  'Upgrade: WebSocket',
+  'Sec-WebSocket-Version: 13',
+];
 const SECTOR = { ID: { Miner: 1000, Number: 9 }, ProofType: 5 };
 
 describe('calls over a WebSocket', () => {
@@ -154,6 +161,25 @@ describe('the connection', () => {
     expect(app.reported).toEqual([]);
   });
 
+  it('is refused, and told of, where the tokens cannot be read', async () => {
+    await writeFile(app.tokensPath, 'damaged');
+    const client = new WebSocket(`ws://${base}/rpc/v0?token=${token}`);
+    const [error] = await once(client, 'error');
+    expect(error.message).toBe('Unexpected server response: 500');
+    expect((await fetch(`http://${base}/health/live`)).status).toBe(200);
+  });
+
+  it('may be reset while its token is looked up', async () => {
+    const client = connect(Number(base.split(':')[1]), '127.0.0.1');
+    client.on('error', () => {});
+    await once(client, 'connect');
+    const lines = ['GET /rpc/v0?token=a.b.c HTTP/1.1', `Host: ${base}`, ...HANDSHAKE, KEY_HEADER];
+    client.write(`${lines.join('\r\n')}\r\n\r\n`);
+    client.resetAndDestroy();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect((await fetch(`http://${base}/health/live`)).status).toBe(200);
+  });
+
   it.each([
     ['no token', '/rpc/v0', {}, undefined],
     ['a wrong token', '/rpc/v0?token=wrong', {}, 401],
@@ -177,13 +203,6 @@ describe('the connection', () => {
 });
 
 describe('frames that no client may send', () => {
-  const KEY = 'dGhlIHNhbXBsZSBub25jZQ==';
-  const HANDSHAKE = [
-    'Connection: keep-alive, Upgrade',
-    'Upgrade: WebSocket',
-    'Sec-WebSocket-Version: 13',
-  ];
-
   async function raw(headers: readonly string[], path = '/rpc/v0'): Promise<[Socket, string]> {
     const client = connect(Number(base.split(':')[1]), '127.0.0.1');
     client.on('error', () => {});
@@ -193,17 +212,14 @@ describe('frames that no client may send', () => {
   }
 
   it('are not needed for the handshake of RFC 6455', async () => {
-    const [client, head] = await raw([...HANDSHAKE, `Sec-WebSocket-Key: ${KEY}`]);
+    const [client, head] = await raw([...HANDSHAKE, KEY_HEADER]);
     expect(head).toContain('Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=');
     client.destroy();
   });
 
   it.each([
     ['no key', HANDSHAKE],
-    [
-      'another version',
-      [...HANDSHAKE.slice(0, 2), 'Sec-WebSocket-Version: 8', `Sec-WebSocket-Key: ${KEY}`],
-    ],
+    ['another version', [...HANDSHAKE.slice(0, 2), 'Sec-WebSocket-Version: 8', KEY_HEADER]],
   ])('a handshake with %s is refused', async (_, headers) => {
     const [client, head] = await raw(headers);
     expect(head).toMatch(/^HTTP\/1\.1 400 /);
@@ -220,7 +236,7 @@ describe('frames that no client may send', () => {
     ['of control that are parted', [0x09, 0x80, 0, 0, 0, 0]],
     ['of more bytes than numbers count', [0x81, 0xff, ...Array(8).fill(0xff), 0, 0, 0, 0]],
   ])('%s end the connection', async (_, bytes) => {
-    const [client] = await raw([...HANDSHAKE, `Sec-WebSocket-Key: ${KEY}`]);
+    const [client] = await raw([...HANDSHAKE, KEY_HEADER]);
     const [answer] = await Promise.all([once(client, 'data'), client.write(Buffer.from(bytes))]);
     expect([...(answer[0] as Buffer)]).toEqual([0x88, 2, 0x03, 0xea]);
     await once(client, 'close');
