@@ -10,6 +10,7 @@
 #include "prover/assembly.hpp"
 #include "prover/fixed_base.hpp"
 #include "program/synthesis.hpp"
+#include "weighted_sum.hpp"
 
 namespace proofline::napi {
 
@@ -69,13 +70,34 @@ Napi::Value open_table(const Napi::CallbackInfo& info) {
       });
 }
 
-// multiples(table, scalars, form, listener): call of bytes. Scalars: 32 bytes each, little-endian.
-Napi::Value multiples(const Napi::CallbackInfo& info) {
-  const table_handle table = unwrap<table_handle>(info[0]);
-  const auto view = view_of(info[1]);
-  const point_form form = form_of(info[2].As<Napi::String>());
+// 32 bytes each, little-endian.
+std::vector<words<4>> scalars_of(const Napi::Value& value) {
+  const auto view = view_of(value);
   std::vector<words<4>> scalars(view.size() / sizeof(words<4>));
   if (!scalars.empty()) std::memcpy(scalars.data(), view.data(), scalars.size() * sizeof(words<4>));
+  return scalars;
+}
+
+// weightedSum(pool, curve, points, scalars, listener): call of the bytes of a point of G1
+Napi::Value weighted_sum(const Napi::CallbackInfo& info) {
+  const pool_handle pool = unwrap<pool_handle>(info[0]);
+  const curve_id curve = curve_of(info[1].As<Napi::String>());
+  const auto view = view_of(info[2]);
+  const bytes points(view.begin(), view.end());
+  const auto scalars = scalars_of(info[3]);
+  return running_call::start(
+      info.Env(), pool, info[4].As<Napi::Function>(), {}, [=](const call_context& context) {
+        const auto sum = std::make_shared<const bytes>(
+            proofline::weighted_sum(curve, points, scalars, context.exec));
+        return settlement([sum](Napi::Env env) { return to_js(env, *sum); });
+      });
+}
+
+// multiples(table, scalars, form, listener): call of bytes
+Napi::Value multiples(const Napi::CallbackInfo& info) {
+  const table_handle table = unwrap<table_handle>(info[0]);
+  const auto scalars = scalars_of(info[1]);
+  const point_form form = form_of(info[2].As<Napi::String>());
   return running_call::start(
       info.Env(), table->pool, info[3].As<Napi::Function>(), {}, [=](const call_context& context) {
         const auto points = std::make_shared<const bytes>(table->multiples(scalars, form, context.exec));
@@ -207,6 +229,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   add("synthesize", synthesize);
   add("openTable", open_table);
   add("multiples", multiples);
+  add("weightedSum", weighted_sum);
   add("benchMsm", bench_msm);
   add("benchNtt", bench_ntt);
   add("instructionSet", instruction_set);

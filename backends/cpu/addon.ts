@@ -51,6 +51,14 @@ export interface CpuAddon extends KeyCalls {
     checkPoints: boolean,
     listener: Listener,
   ): NativeCall<KeyHandle>;
+  /** @param keepC whether the values of C are wanted too */
+  synthesize(
+    pool: PoolHandle,
+    program: Uint8Array,
+    privateInputs: Uint8Array,
+    keepC: boolean,
+    listener: Listener,
+  ): NativeCall<Synthesis>;
   /** Multiples of the group's generator; `count` is how many will be asked for, about. */
   openTable(
     pool: PoolHandle,
@@ -64,6 +72,17 @@ export interface CpuAddon extends KeyCalls {
     table: TableHandle,
     scalars: Uint8Array,
     form: PointForm,
+    listener: Listener,
+  ): NativeCall<Uint8Array>;
+  /**
+   * Σ scalars[i]·points[i] in G1, in canonical bytes as the points (all zero: infinity).
+   * @param scalars 32 bytes each, little-endian, below r
+   */
+  weightedSum(
+    pool: PoolHandle,
+    curve: CurveName,
+    points: Uint8Array,
+    scalars: Uint8Array,
     listener: Listener,
   ): NativeCall<Uint8Array>;
   /** Seconds of each run; the result is checked first. Rejects with ERR_INTERNAL if it is wrong. */

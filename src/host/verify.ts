@@ -16,8 +16,9 @@ import {
 } from '../formats/snarkjs-json.ts';
 import { parseStatement } from '../formats/statement.ts';
 import type { VerifyingKey } from '../groth16/types.ts';
-import { type Verdict, verify as verifyProof } from '../groth16/verify.ts';
+import type { Verdict } from '../groth16/verify.ts';
 import type { FrCanonicalLE } from '../math/curve.ts';
+import { verifyProof } from './native-verify.ts';
 import type {
   VerifyInputsParams,
   VerifyParams,
