@@ -1,9 +1,8 @@
-import { readFileSync, statSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { ProverError } from './core/errors.ts';
-import { systemReason } from './core/source.ts';
+import { readSmallFile } from './core/small-file.ts';
 import { GIB, KIB, MIB } from './core/units.ts';
 import { type CuzkConfig, readCuzkConfig } from './cuzk-config.ts';
 
@@ -361,7 +360,7 @@ function defaultFile(environment: Environment): string {
  * @returns undefined where there is none
  */
 function readConfigFile(path: string, wanted: boolean): CuzkConfig | undefined {
-  const text = readSmallFile(path, wanted);
+  const text = readText(path, wanted);
   if (text === undefined) return undefined;
   if (path.endsWith('.toml')) return readCuzkConfig(path, text);
   const parsed = z.record(z.string(), z.unknown()).safeParse(parseJson(path, text));
@@ -376,18 +375,13 @@ function readConfigFile(path: string, wanted: boolean): CuzkConfig | undefined {
   return { settings: Object.fromEntries(texts), notes: [] };
 }
 
-function readSmallFile(path: string, wanted: boolean): string | undefined {
+function readText(path: string, wanted: boolean): string | undefined {
   try {
-    const { size } = statSync(path);
-    if (size > FILE_BYTES_MAX) {
-      throw new ProverError('ERR_TOO_LARGE', { subject: path, limit: FILE_BYTES_MAX });
-    }
-    return readFileSync(path, 'utf8');
-  } catch (cause) {
-    if (cause instanceof ProverError) throw cause;
-    const { code } = cause as NodeJS.ErrnoException;
+    return readSmallFile(path, FILE_BYTES_MAX).toString();
+  } catch (thrown) {
+    const { code } = ((thrown as Error).cause ?? {}) as NodeJS.ErrnoException;
     if (code === 'ENOENT' && !wanted) return undefined;
-    throw new ProverError('ERR_FILE', { path, reason: systemReason(cause) }, cause);
+    throw thrown;
   }
 }
 

@@ -1,5 +1,6 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { readSmallFile } from '../core/small-file.ts';
 import { KIB } from '../core/units.ts';
 
 /**
@@ -32,11 +33,8 @@ export async function readKeyMetadata(
   keyPath: string,
   digest: string,
 ): Promise<KeyMetadata | undefined> {
-  const path = metadataPath(keyPath);
-  const info = await stat(path).catch(() => undefined);
-  if (info?.isFile() !== true || info.size > METADATA_BYTES_MAX) return undefined;
   try {
-    const text = await readFile(path, 'utf8');
+    const text = readSmallFile(metadataPath(keyPath), METADATA_BYTES_MAX).toString();
     const { success, data } = KeyMetadata.safeParse(JSON.parse(text));
     return success && data.digest === digest ? data : undefined;
   } catch {

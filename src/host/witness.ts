@@ -1,7 +1,7 @@
-import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { formatError, ProverError } from '../core/errors.ts';
 import { JsonError, type JsonLimits, parseJson } from '../core/json.ts';
+import { readSmallFile } from '../core/small-file.ts';
 import { type ByteSource, fromBytes, openFile } from '../core/source.ts';
 import { MIB } from '../core/units.ts';
 import { checkCanonical, readWtns } from '../formats/wtns.ts';
@@ -77,8 +77,9 @@ export async function openWitness(
 
 /** Runs the circuit's own witness generator. @returns the bytes of a `.wtns` file */
 async function calculate(wasmPath: string, inputPath: string): Promise<Uint8Array> {
-  const wasm = await readSmall(wasmPath, WASM_BYTES_MAX);
-  const input = parseInput(basename(inputPath), await readSmall(inputPath, INPUT_BYTES_MAX));
+  const wasm = readSmallFile(wasmPath, WASM_BYTES_MAX, basename(wasmPath));
+  const name = basename(inputPath);
+  const input = parseInput(name, readSmallFile(inputPath, INPUT_BYTES_MAX, name));
   const { WitnessCalculatorBuilder } = await import('circom_runtime');
   const restore = silenceConsole();
   try {
@@ -90,15 +91,6 @@ async function calculate(wasmPath: string, inputPath: string): Promise<Uint8Arra
   } finally {
     restore();
   }
-}
-
-async function readSmall(path: string, limit: number): Promise<Buffer> {
-  const name = basename(path);
-  const info = await stat(path).catch((cause: NodeJS.ErrnoException) => {
-    throw new ProverError('ERR_FILE', { path: name, reason: cause.code ?? 'cannot be read' });
-  });
-  if (info.size > limit) throw new ProverError('ERR_TOO_LARGE', { subject: name, limit });
-  return readFile(path);
 }
 
 function parseInput(name: string, bytes: Buffer): object {

@@ -1,10 +1,12 @@
 import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { mkdir, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { formatError, ProverError } from '../core/errors.ts';
+import { readSmallFile } from '../core/small-file.ts';
 import { syncFolder } from '../core/sync-folder.ts';
+import { MIB } from '../core/units.ts';
 import { alone } from '../keys/lock.ts';
 
 /** What a token allows; each includes those before it. */
@@ -30,6 +32,7 @@ const StoredToken = z.strictObject({
 });
 type StoredToken = z.output<typeof StoredToken>;
 const TokenFile = z.array(StoredToken).max(10_000);
+const FILE_BYTES_MAX = 4 * MIB;
 
 const PREFIX = 'plt_';
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
@@ -100,7 +103,10 @@ export class TokenStore {
     const stat = statSync(this.#path, { throwIfNoEntry: false });
     const version = stat === undefined ? 'none' : `${stat.ino}:${stat.mtimeMs}:${stat.size}`;
     if (version === this.#version) return this.#tokens;
-    this.#tokens = stat === undefined ? [] : parse(readFileSync(this.#path, 'utf8'));
+    this.#tokens =
+      stat === undefined
+        ? []
+        : parse(readSmallFile(this.#path, FILE_BYTES_MAX, 'tokens.json').toString());
     this.#version = version;
     return this.#tokens;
   }

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { ProverError } from '../core/errors.ts';
+import { readSmallFile } from '../core/small-file.ts';
+import { MIB } from '../core/units.ts';
 import type { TokenStore } from './tokens.ts';
 
 /** A client has this long to send its headers, and an hour for its body. */
@@ -56,9 +57,7 @@ export async function openTransport(
     keepAliveTimeout: KEEP_ALIVE_MS,
   };
   const tls =
-    tlsCertFile === ''
-      ? undefined
-      : { cert: await readPem(tlsCertFile), key: await readPem(tlsKeyFile) };
+    tlsCertFile === '' ? undefined : { cert: readPem(tlsCertFile), key: readPem(tlsKeyFile) };
   return {
     scheme: tls === undefined ? 'http' : 'https',
     createServer(fetch) {
@@ -91,11 +90,6 @@ export function isLoopback(address: string): boolean {
   return /^(127(\.\d{1,3}){3}|localhost|\[::1\]):/.test(address);
 }
 
-async function readPem(path: string): Promise<Buffer> {
-  try {
-    return await readFile(path);
-  } catch (cause) {
-    const reason = (cause as NodeJS.ErrnoException).code ?? 'cannot be read';
-    throw new ProverError('ERR_FILE', { path, reason }, cause);
-  }
+function readPem(path: string): Buffer {
+  return readSmallFile(path, MIB);
 }

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Hono } from 'hono';
@@ -20,6 +19,8 @@ import { LotusFace } from './face.ts';
 import { type ApiInfo, MinerApi, parseApiInfo } from './miner-api.ts';
 import { Registration } from './registration.ts';
 import { LotusWorker } from './worker.ts';
+
+const SECRET_BYTES_MAX = 64 * KIB;
 
 /** As the configuration has it; empty texts are absent. */
 export interface LotusConfig {
@@ -47,7 +48,7 @@ export async function readLotusSettings(config: LotusConfig): Promise<LotusSetti
     ...(minerApi !== '' && { miner: parseApiInfo('miner_api', minerApi) }),
     ...(workerUrl !== '' && { url: workerUrl }),
     ...{ roles: workerRoles, parallel: workerParallel },
-    ...(lotusSecretFile !== '' && { secret: await readSecret(lotusSecretFile) }),
+    ...(lotusSecretFile !== '' && { secret: readSecret(lotusSecretFile) }),
   };
 }
 
