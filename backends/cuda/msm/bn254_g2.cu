@@ -1,0 +1,3 @@
+#include "msm/msm_impl.cuh"
+
+PROOFLINE_MSM_INSTANCES(proofline::bn254_g2)
