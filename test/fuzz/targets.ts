@@ -25,6 +25,7 @@ import { KeyStore } from '../../src/keys/store.ts';
 import { TokenStore } from '../../src/rpc/tokens.ts';
 import { FILECOIN_TARGETS } from './filecoin-targets.ts';
 import { HTTP_TARGETS } from './http-targets.ts';
+import { LOTUS_TARGETS } from './lotus-targets.ts';
 
 export interface Target {
   readonly name: string;
@@ -169,4 +170,5 @@ export const TARGETS: readonly Target[] = [
   ...FILECOIN_TARGETS,
   ...FILES,
   ...HTTP_TARGETS,
+  ...LOTUS_TARGETS,
 ];
