@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TimelineStage } from '../../src/trace/timeline.ts';
 import { Api } from '../support/api.ts';
 import { proofline, type Service, serve } from '../support/command.ts';
+import { grpcClient } from '../support/grpc.ts';
 import { golden } from '../support/shared.ts';
 
 // Three sectors, two to a partition: two proofs.
@@ -26,9 +27,16 @@ beforeAll(async () => {
   const kept = ['--out', join(folder, 'window.params'), '--name', 'window'];
   const made = await proofline(['setup', ...circuit, ...kept, '--data-dir', folder]);
   expect(made).toMatchObject({ code: 0, stderr: '' });
-  service = await serve(folder, { PROOFLINE_TIMELINE_LINES: 'true' });
+  service = await startService();
   api = new Api(service.url);
-});
+}, 60_000);
+
+const startService = () =>
+  serve(folder, {
+    PROOFLINE_TIMELINE_LINES: 'true',
+    PROOFLINE_GRPC_LISTEN: `unix://${folder}/cuzk.sock`,
+  });
+
 afterAll(async () => {
   await service?.stop('SIGKILL');
   await rm(folder, { recursive: true });
@@ -145,4 +153,49 @@ it('repeats only the partition under which its host was killed', async () => {
   });
   const finished = await stagesOf(id, 'VERIFY');
   expect(finished.map(({ partition }) => partition)).toEqual([0, 1]);
+});
+
+it('proves for Curio, once, also when it is killed in mid-proof', async () => {
+  const client = grpcClient(`unix://${folder}/cuzk.sock`);
+  const [job_id, circuit_id] = ['wdpost-1000-0-[1 2 3 4 5 6 7 8]', 'wpost-2k'];
+  const vanilla = [1, 2].map((sector) => golden(`window-2kib-vanilla-sector${sector}.bin`));
+  const submit = {
+    ...{ request_id: job_id, proof_kind: 3, priority: 3, sector_size: 2048, miner_id: 1000 },
+    ...{ registered_proof: 10, partition_index: 0, randomness: Buffer.alloc(32, 3) },
+    vanilla_proofs: await Promise.all(vanilla.map((path) => readFile(path))),
+  };
+  const preload = () => client.call('PreloadSRS', { circuit_id });
+  expect(await preload()).toMatchObject({ already_loaded: true });
+  expect(await client.call('EvictSRS', { circuit_id })).toMatchObject({ was_loaded: true });
+  expect((await client.call('GetStatus')).loaded_srs).toEqual([]);
+  expect(await preload()).toMatchObject({ already_loaded: false });
+  expect((await client.call('GetStatus')).loaded_srs).toMatchObject([{ circuit_id, tier: 1 }]);
+
+  const jobsBefore = (await api.send('/v1/jobs')).body.jobs.length;
+  const lost = client.call('Prove', { submit }).catch((error) => error);
+  for (;;) {
+    const { gpus } = await client.call('GetStatus');
+    if (gpus.some((gpu: { current_job_id: string }) => gpu.current_job_id === job_id)) break;
+  }
+  const evict = client.call('EvictSRS', { circuit_id });
+  await expect(evict).rejects.toMatchObject({ code: 9 });
+  await service.stop('SIGKILL');
+  expect(await lost).toMatchObject({ code: 14 });
+  service = await startService();
+  const { result } = await client.call('Prove', { submit });
+  expect(result).toMatchObject({ job_id, status: 1, error_message: '' });
+  expect((await client.call('AwaitProof', { job_id })).proof).toEqual(result.proof);
+  client.close();
+  const again = new Api(service.url);
+  const { jobs } = (await again.send('/v1/jobs')).body;
+  const { body: job } = await again.job(jobs[0].job_id);
+  expect(job).toMatchObject({ state: 'completed', proof: result.proof.toString('hex') });
+  expect(jobs).toHaveLength(1 + jobsBefore);
+  expect(service.stderr()).toContain(`GPU_END,${job_id},worker=0,partition=0`);
+
+  const proof = join(folder, 'proof.bin');
+  await writeFile(proof, result.proof);
+  const statement = golden('window-2kib.statement.json');
+  const verified = ['verify', '--vk', vk, '--statement', statement, '--proof', proof];
+  expect(await proofline(verified)).toMatchObject({ code: 0, stdout: 'valid\n' });
 });
