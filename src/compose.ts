@@ -82,7 +82,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const shutdown = new AbortController();
   const onInternalError = (error: unknown, reference: string): void =>
     log.error({ err: error, reference }, 'internal error');
-  const allowedHosts = [...config.allowedHosts, ...hostOf(config.workerUrl)];
+  const allowedHosts = [...config.allowedHosts, ...workerHosts(config)];
   const lotus = new Lotus(lotusSettings, {
     ...{ jobs, payloads, calls, keys, tokens, log },
     admits: admission(allowedHosts, config.corsOrigins),
@@ -143,9 +143,9 @@ function storedKey({ path, digest, points }: KeyInfo): StoredKey {
   return { path, digest, checked: points !== 'not checked' };
 }
 
-/** The name in a URL; none for the empty text. */
-function hostOf(url: string): string[] {
-  return url === '' ? [] : [new URL(url).hostname];
+/** The name that a Lotus miner calls the service by. */
+function workerHosts({ minerApi, workerUrl, listen: address }: Config): string[] {
+  return minerApi === '' ? [] : [new URL(workerUrl || `http://${address}`).hostname];
 }
 
 function createKeyStore({ dataDir }: Config, pipeline: Pipeline): KeyStore {

@@ -28,6 +28,7 @@ export interface LotusConfig {
   readonly minerApi: string;
   /** Absent: where the service listens. */
   readonly workerUrl: string;
+  readonly listen: string;
   readonly workerRoles: readonly Role[];
   readonly workerParallel: number;
   readonly lotusSecretFile: string;
@@ -41,13 +42,21 @@ export interface LotusSettings {
   readonly secret?: Uint8Array;
 }
 
+const EVERY_ADDRESS = /^(0\.0\.0\.0|\[::\]):/;
+
 /** @throws ERR_PARAMS, ERR_FILE naming the setting or the file */
 export async function readLotusSettings(config: LotusConfig): Promise<LotusSettings> {
-  const { minerApi, workerUrl, workerRoles, workerParallel, lotusSecretFile } = config;
+  const { minerApi, workerUrl, listen, workerRoles, workerParallel, lotusSecretFile } = config;
+  if (minerApi !== '' && workerUrl === '' && EVERY_ADDRESS.test(listen)) {
+    throw new ProverError('ERR_PARAMS', {
+      ...{ subject: 'worker_url', expected: 'where the miner reaches this service' },
+      actual: 'none, while it listens at every address',
+    });
+  }
   return {
     ...(minerApi !== '' && { miner: parseApiInfo('miner_api', minerApi) }),
     ...(workerUrl !== '' && { url: workerUrl }),
-    ...{ roles: workerRoles, parallel: workerParallel },
+    ...{ roles: [...new Set(workerRoles)], parallel: workerParallel },
     ...(lotusSecretFile !== '' && { secret: readSecret(lotusSecretFile) }),
   };
 }
