@@ -81,12 +81,18 @@ export function bytes(name: string): GoType<GoBytes> {
   };
 }
 
+/** Longer than any list that a miner sends: a partition of WindowPoSt has 2,349 sectors. */
+const SLICE_MAX = 4096;
+
 export function slice<T>(item: GoType<T>, name = `[]${item.name}`): GoType<readonly T[]> {
   return {
     name,
     decode(value, spilled) {
       if (value === null || value === undefined) return [];
       if (!Array.isArray(value)) throw typeError(value, name);
+      if (value.length > SLICE_MAX) {
+        throw new GoTypeError(`${name}: expected at most ${SLICE_MAX} items, got ${value.length}`);
+      }
       return value.map((each) => item.decode(each, spilled));
     },
   };

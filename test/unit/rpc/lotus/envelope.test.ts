@@ -148,6 +148,15 @@ describe('the envelope of go-jsonrpc', () => {
       ),
     ],
     [
+      'a list that is too long',
+      call('ReleaseUnsealed', [SECTOR, Array(4097).fill(0)]),
+      500,
+      error(
+        -32700,
+        "unmarshaling params for 'Filecoin.ReleaseUnsealed' (param: *[]storiface.Range): []storiface.Range: expected at most 4096 items, got 4097",
+      ),
+    ],
+    [
       'params by name',
       call('Version', {}),
       500,
