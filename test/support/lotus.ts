@@ -155,9 +155,12 @@ export function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** The CID of a replica's commitment, as Lotus's JSON has it (multiformats: base32, RFC 4648). */
-export function sealedCid(hex: string): { readonly '/': string } {
-  const bytes = [1, 0x82, 0xe2, 0x03, 0x81, 0xe8, 0x02, 0x20, ...Buffer.from(hex, 'hex')];
+/** CIDs of commitments, as Lotus's JSON has them (multiformats: base32, RFC 4648). */
+export const sealedCid = (hex: string) => cidOf([1, 0x82, 0xe2, 0x03, 0x81, 0xe8, 0x02, 0x20], hex);
+export const unsealedCid = (hex: string) => cidOf([1, 0x81, 0xe2, 0x03, 0x92, 0x20, 0x20], hex);
+
+function cidOf(prefix: readonly number[], hex: string): { readonly '/': string } {
+  const bytes = [...prefix, ...Buffer.from(hex, 'hex')];
   const bits = bytes.map((byte) => byte.toString(2).padStart(8, '0')).join('');
   const letters = bits
     .match(/.{1,5}/g)
