@@ -2,7 +2,7 @@ import { openAsBlob } from 'node:fs';
 import { basename } from 'node:path';
 import { type Client, type CompletedJob, connect, type Job } from '../client/client.ts';
 import { ProverError } from '../core/errors.ts';
-import { systemReason } from '../core/source.ts';
+import { openFile, systemReason } from '../core/source.ts';
 import type { CircomOutcome, ProveOutcome, VerifyOutcome } from '../pipeline/pipeline.ts';
 import type { Timeline } from '../trace/timeline.ts';
 import type { Timings } from '../trace/timings.ts';
@@ -93,6 +93,8 @@ function outcomeOf(job: CompletedJob): ProveOutcome {
 }
 
 async function blobOf(path: string): Promise<Blob> {
+  // A pipe or a device would never end.
+  await (await openFile(path, path))[Symbol.asyncDispose]();
   return openAsBlob(path).catch((cause) => {
     throw new ProverError('ERR_FILE', { path, reason: systemReason(cause) }, cause);
   });

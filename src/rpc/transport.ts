@@ -33,13 +33,15 @@ export interface Transport {
 
 /**
  * HTTP, or HTTPS with a certificate.
- * @throws ERR_PARAMS for an address beyond this machine without tokens, or half a certificate
+ * @throws ERR_PARAMS for an address beyond this machine without tokens, or half a certificate;
+ *   ERR_FORMAT, ERR_FILE for tokens or certificates that cannot be read
  */
 export async function openTransport(
   { listen: address, tlsCertFile, tlsKeyFile }: TransportOptions,
   tokens: TokenStore,
 ): Promise<Transport> {
-  if (!isLoopback(address) && tokens.list().length === 0) {
+  const isOpen = tokens.list().length === 0;
+  if (!isLoopback(address) && isOpen) {
     throw new ProverError('ERR_PARAMS', {
       subject: 'listen',
       expected: 'an address of this machine while there are no tokens (`proofline token create`)',
