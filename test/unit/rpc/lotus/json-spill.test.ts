@@ -32,10 +32,10 @@ function parsed({ text, spilled }: SpilledText<string>): unknown {
   });
 }
 
-const LONG = Buffer.alloc(40_000, 'proof');
+const LONG = Buffer.alloc(13_000, 'proof');
 
 describe('long strings of JSON', () => {
-  it.each([1, 3, 1000, 65_536])('go aside, decoded, in chunks of %d', async (chunk) => {
+  it.each([1, 1000, 65_536])('go aside, decoded, in chunks of %d', async (chunk) => {
     const text = JSON.stringify({ a: [1, 'short \\ "q"', LONG.toString('base64')], b: 'x' });
     const value = parsed(await read(text, chunk));
     expect(value).toEqual({ a: [1, 'short \\ "q"', { spilled: sha256(LONG) }], b: 'x' });
