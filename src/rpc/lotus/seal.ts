@@ -10,7 +10,7 @@ export const SIZES = 5;
 export const SEAL_TYPES = 20;
 export const NON_INTERACTIVE_FIRST = 15;
 
-/** The job of a sector's second phase. @throws ERR_PARAMS, ERR_FORMAT, ERR_STORAGE */
+/** The job of a sector's second phase, named as Curio names it. @throws ERR_PARAMS, ERR_FORMAT, ERR_STORAGE */
 export async function sealRequest(
   payloads: PayloadStore,
   sector: { readonly id: SectorId; readonly proofType: number },
@@ -31,5 +31,6 @@ export async function sealRequest(
     vanilla.c1(),
   );
   const { sha256 } = await stored(payloads, { bytes: statement });
-  return { kind: 'porep', statement: sha256, vanilla: [vanilla.sha256] };
+  const label = `porep-${id.Miner}-${id.Number}`;
+  return { kind: 'porep', statement: sha256, vanilla: [vanilla.sha256], label };
 }

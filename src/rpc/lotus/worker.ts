@@ -107,11 +107,14 @@ export class LotusWorker {
       kind: 'snap-deals',
       statement: sha256,
       vanilla: digests,
+      label: `snap-${ID.Miner}-${ID.Number}`,
     });
   }
 
   async winningPost(task: PostTask, randomness: GoBytes, signal: AbortSignal) {
-    const proof = await this.#post('winning-post', task, randomness, signal);
+    const sector = task.sectors[0]?.SectorNumber ?? 0;
+    const label = `winpost-${task.minerId}-${sector}`;
+    const proof = await this.#post('winning-post', { ...task, label }, randomness, signal);
     if ('skipped' in proof) throw goError('cannot read the challenged sector');
     return [proof];
   }
@@ -127,7 +130,8 @@ export class LotusWorker {
         `window proof type ${task.proofType} counts challenges from partition to partition: expected type ${task.proofType + SIZES}`,
       );
     }
-    const result = await this.#post('window-post', task, randomness, signal);
+    const label = `wdpost-${task.minerId}-${task.partition}`;
+    const result = await this.#post('window-post', { ...task, label }, randomness, signal);
     if ('skipped' in result) {
       return { PoStProofs: { PoStProof: 0, ProofBytes: null }, Skipped: result.skipped };
     }
@@ -148,7 +152,7 @@ export class LotusWorker {
 
   async #post(
     kind: 'window-post' | 'winning-post',
-    task: PostTask,
+    { label, ...task }: PostTask & { readonly label: string },
     randomness: GoBytes,
     signal: AbortSignal,
   ) {
@@ -169,7 +173,7 @@ export class LotusWorker {
       const statement = statementOf.post(kind, task.proofType, random, sectors);
       const { sha256 } = await stored(payloads, { bytes: statement });
       const vanilla = read.map((each) => each.sha256);
-      const request: FilecoinRequest = { kind, statement: sha256, vanilla };
+      const request: FilecoinRequest = { kind, statement: sha256, vanilla, label };
       const { id } = await submitPatiently(jobs, request, signal);
       const stop = () => void jobs.cancel(id);
       if (signal.aborted) stop();

@@ -129,7 +129,7 @@ describe('a miner that is joined', () => {
     expect(result).toEqual({ Sector: SECTOR.ID, ID: expect.stringMatching(UUID) });
     await until(() => app.jobs.all.length === 1);
     const { request } = app.jobs.all[0] ?? {};
-    expect(request).toMatchObject({ kind: 'porep', vanilla: [sha256(c1)] });
+    expect(request).toMatchObject({ kind: 'porep', vanilla: [sha256(c1)], label: 'porep-1000-9' });
     const hex = (mark: number) =>
       Buffer.from(Array.from({ length: 32 }, (_, i) => mark + i)).toString('hex');
     expect(statementOf(request?.statement)).toEqual({
@@ -154,6 +154,7 @@ describe('a miner that is joined', () => {
     await until(() => app.jobs.all.length === 1);
     const { request } = app.jobs.all[0] ?? {};
     expect(request).toMatchObject({ kind: 'snap-deals', vanilla: vanilla.map(sha256) });
+    expect(request?.label).toBe('snap-1000-9');
     expect(statementOf(request?.statement)).toEqual({
       ...{ kind: 'snap-deals', registered_proof: 3 },
       ...{ comm_r_old: COMM_R, comm_r_new: COMM_R, comm_d_new: COMM_D },
@@ -213,7 +214,11 @@ describe('proofs of spacetime', () => {
     await until(() => app.jobs.all.length === 1);
     const { request } = app.jobs.all[0] ?? {};
     const digests = ['three', 'four'].map((text) => sha256(Buffer.from(text)));
-    expect(request).toMatchObject({ kind: 'window-post', vanilla: digests });
+    expect(request).toMatchObject({
+      kind: 'window-post',
+      vanilla: digests,
+      label: 'wdpost-1000-0',
+    });
     expect(statementOf(request?.statement)).toEqual({
       ...{ kind: 'window-post', registered_proof: 10, randomness: '09'.repeat(32) },
       ...{ sectors: ['3', '4'], comm_r: [COMM_R, COMM_R] },
@@ -250,7 +255,8 @@ describe('proofs of spacetime', () => {
       miner.ask(path, 'GenerateWinningPoSt', [0, 1000, [challenged(3)], RANDOMNESS]);
     const answer = ask();
     await until(() => app.jobs.all.length === 1);
-    expect(app.jobs.all[0]?.request.kind).toBe('winning-post');
+    const { kind, label } = app.jobs.all[0]?.request ?? {};
+    expect([kind, label]).toEqual(['winning-post', 'winpost-1000-3']);
     app.jobs.complete('job-1', PROOF);
     expect((await answer).result).toEqual([{ PoStProof: 0, ProofBytes: PROOF.toString('base64') }]);
     miner.sectors.clear();
