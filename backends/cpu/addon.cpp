@@ -10,6 +10,7 @@
 #include "prover/assembly.hpp"
 #include "prover/fixed_base.hpp"
 #include "program/synthesis.hpp"
+#include "setup_scalars.hpp"
 #include "weighted_sum.hpp"
 
 namespace proofline::napi {
@@ -166,6 +167,38 @@ Napi::Value synthesize(const Napi::CallbackInfo& info) {
       });
 }
 
+Napi::Value to_js(Napi::Env env, scalar_column& column) {
+  const size_t size = column.count * sizeof(words<4>);
+  words<4>* const owned = column.values.release();
+  return Napi::Buffer<uint8_t>::New(env, reinterpret_cast<uint8_t*>(owned), size,
+                                    [](Napi::Env, uint8_t*, words<4>* w) { delete[] w; }, owned);
+}
+
+// setupScalars(pool, program, waste, listener): call of {a, b, ic, l, h}. `waste`: alpha, beta, gamma, delta, tau.
+Napi::Value setup_scalars_call(const Napi::CallbackInfo& info) {
+  const pool_handle pool = unwrap<pool_handle>(info[0]);
+  const auto program_bytes = view_of(info[1]);
+  const auto secrets = scalars_of(info[2]);
+  if (secrets.size() != 5) throw Napi::TypeError::New(info.Env(), "waste: expected five scalars");
+  const toxic_waste waste{secrets[0], secrets[1], secrets[2], secrets[3], secrets[4]};
+  std::vector<Napi::ObjectReference> kept;
+  kept.push_back(Napi::Persistent(info[1].As<Napi::Object>()));
+  return running_call::start(
+      info.Env(), pool, info[3].As<Napi::Function>(), std::move(kept), [=](const call_context& context) {
+        const circuit_program program(program_bytes);
+        const auto made = std::make_shared<setup_scalars>(setup_scalars_of(program, waste, context));
+        return settlement([made](Napi::Env env) -> Napi::Value {
+          const Napi::Object object = Napi::Object::New(env);
+          object.Set("a", to_js(env, made->a));
+          object.Set("b", to_js(env, made->b));
+          object.Set("ic", to_js(env, made->ic));
+          object.Set("l", to_js(env, made->l));
+          object.Set("h", to_js(env, made->h));
+          return object;
+        });
+      });
+}
+
 settlement seconds(const std::vector<double>& runs) {
   return [runs](Napi::Env env) -> Napi::Value {
     const Napi::Array array = Napi::Array::New(env, runs.size());
@@ -230,6 +263,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   add("openTable", open_table);
   add("multiples", multiples);
   add("weightedSum", weighted_sum);
+  add("setupScalars", setup_scalars_call);
   add("benchMsm", bench_msm);
   add("benchNtt", bench_ntt);
   add("instructionSet", instruction_set);

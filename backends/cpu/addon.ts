@@ -1,4 +1,5 @@
 import type { Density } from '../../src/backend/backend.ts';
+import type { SetupScalars } from '../../src/groth16/setup-scalars.ts';
 import type { ProvingKeySource } from '../../src/groth16/types.ts';
 import type { CurveName } from '../../src/math/curve.ts';
 import type { PointForm } from '../../src/math/points.ts';
@@ -85,6 +86,13 @@ export interface CpuAddon extends KeyCalls {
     scalars: Uint8Array,
     listener: Listener,
   ): NativeCall<Uint8Array>;
+  /** @param waste alpha, beta, gamma, delta and tau, 32 bytes each, little-endian, below r */
+  setupScalars(
+    pool: PoolHandle,
+    program: Uint8Array,
+    waste: Uint8Array,
+    listener: Listener,
+  ): NativeCall<SetupScalars>;
   /** Seconds of each run; the result is checked first. Rejects with ERR_INTERNAL if it is wrong. */
   benchMsm(
     pool: PoolHandle,

@@ -1,11 +1,9 @@
-import { concatBytes, writeBigIntLE } from '../../src/core/bytes.ts';
 import type { GeneratorMultiples, MultiplesOf } from '../../src/groth16/multiples.ts';
 import type { Listener } from '../common/napi/native.ts';
 import { settled } from '../common/napi/native-call.ts';
 import { type CpuAddon, loadAddon } from './addon.ts';
 
 const CHUNK = 16_384;
-const SCALAR_BYTES = 32;
 
 /** Multiples of generators by native code on `threads` threads; undefined where it is not built. */
 export function nativeMultiples(threads: number): MultiplesOf | undefined {
@@ -25,8 +23,7 @@ async function multiplesBy(
   return {
     chunk: CHUNK,
     encode(scalars, form) {
-      const bytes = concatBytes(...scalars.map((scalar) => writeBigIntLE(scalar, SCALAR_BYTES)));
-      return settled(run, (listener) => addon.multiples(table, bytes, form, listener));
+      return settled(run, (listener) => addon.multiples(table, scalars, form, listener));
     },
   };
 }

@@ -34,8 +34,8 @@ export function defineSetup(program: Command, act: Act): void {
       metadata says so wherever it is used.
 
       The circuit is an .r1cs file, or one of Filecoin's. Of those, the key is in bellman's format,
-      and its verifying key is beside it (.vk). Circuits of more than 2^23 rows are refused: the
-      larger ones of SnapDeals, and all but WinningPoSt of 32 and 64 GiB.`,
+      and its verifying key is beside it (.vk). Circuits of more than 2^26 rows are refused: all
+      but WinningPoSt of 32 and 64 GiB.`,
     examples: [
       ['proofline setup --r1cs circuit.r1cs --out circuit.zkey', 'a zkey that snarkjs reads too'],
       [

@@ -1,4 +1,4 @@
-import { concatBytes } from '../core/bytes.ts';
+import { concatBytes, readBigIntLE } from '../core/bytes.ts';
 import type { CurveName } from '../math/curve.ts';
 import { FixedBase } from '../math/fixed-base.ts';
 import { Pacer } from '../math/pacer.ts';
@@ -17,9 +17,9 @@ export interface GeneratorMultiples {
   readonly chunk: number;
   /**
    * scalar · generator for each, one after the other in `form`; infinity is all zero.
-   * @param scalars from 0 to 2^256 - 1
+   * @param scalars 32 bytes each, little-endian, any value
    */
-  encode(scalars: readonly bigint[], form: PointForm): Promise<Uint8Array>;
+  encode(scalars: Uint8Array, form: PointForm): Promise<Uint8Array>;
 }
 
 /** Makes ready for about `count` multiples. @throws ERR_CANCELLED */
@@ -36,6 +36,7 @@ export const multiplesInTypeScript: MultiplesOf = ({ curve, group, count, signal
     : fixedBaseMultiples(g2Of(curve), count, signal);
 
 const CHUNK = 64;
+const SCALAR_BYTES = 32;
 
 async function fixedBaseMultiples<T, B extends Uint8Array>(
   group: PointGroup<T, B>,
@@ -48,7 +49,10 @@ async function fixedBaseMultiples<T, B extends Uint8Array>(
     chunk: CHUNK,
     async encode(scalars, form) {
       const parts: Uint8Array[] = [];
-      for await (const points of base.multiples(scalars, pacer)) {
+      const numbers = Array.from({ length: scalars.length / SCALAR_BYTES }, (_, i) =>
+        readBigIntLE(scalars.subarray(i * SCALAR_BYTES, (i + 1) * SCALAR_BYTES)),
+      );
+      for await (const points of base.multiples(numbers, pacer)) {
         for (const point of points) {
           parts.push(point.is0() ? pointToBytes(group, point) : pointToForm(group, form, point));
         }

@@ -1,5 +1,5 @@
 import { assert } from '../core/assert.ts';
-import { concatBytes } from '../core/bytes.ts';
+import { concatBytes, writeBigIntLE } from '../core/bytes.ts';
 import { formatError } from '../core/errors.ts';
 import type { G1Bytes, G2Bytes } from '../math/curve.ts';
 import type { QuotientBasis } from '../math/domain.ts';
@@ -8,7 +8,15 @@ import type { PointForm } from '../math/points.ts';
 import type { ConstraintSystemSource, Term } from '../r1cs/constraint-system.ts';
 import { type Coefficient, writeCoefficient } from './coefficient-rows.ts';
 import { type GeneratorMultiples, type MultiplesOf, multiplesInTypeScript } from './multiples.ts';
-import { domainFor, type QueryScalars, queryScalars, quotientScalars } from './query-scalars.ts';
+import { domainFor } from './query-scalars.ts';
+import {
+  firstZero,
+  nonZero,
+  SCALAR_BYTES,
+  type SetupScalars,
+  type SetupScalarsOf,
+  scalarsInTypeScript,
+} from './setup-scalars.ts';
 import type { ToxicWaste } from './toxic-waste.ts';
 import type { ProvingKeySource } from './types.ts';
 
@@ -31,6 +39,8 @@ export interface SetupOptions {
   readonly signal: AbortSignal;
   /** What computes the points. Default: TypeScript. */
   readonly multiplesOf?: MultiplesOf;
+  /** What computes their logarithms, for bellman parameters of the source. Default: TypeScript. */
+  readonly scalarsOf?: SetupScalarsOf;
   /** Told the share of the work that is done, 0 to 1; points are computed while they are read. */
   readonly progress?: (share: number) => void;
 }
@@ -51,8 +61,10 @@ const FORMATS = {
  */
 export async function setup(
   source: ConstraintSystemSource,
-  { format, waste, signal, multiplesOf = multiplesInTypeScript, progress = () => {} }: SetupOptions,
+  options: SetupOptions,
 ): Promise<KeyContent> {
+  const { format, waste, signal, multiplesOf = multiplesInTypeScript } = options;
+  const progress = options.progress ?? (() => {});
   assert(
     Object.values(waste).every((x) => x > 0n),
     'toxic waste: expected no zero',
@@ -60,27 +72,28 @@ export async function setup(
   const { basis, points } = FORMATS[format];
   const pacer = new Pacer(signal);
   const domain = domainFor(source, basis);
-  const scalars = await queryScalars(source, waste, domain, pacer, (share) =>
-    progress(SCALARS_SHARE * share),
-  );
+  const counting = (share: number) => progress(SCALARS_SHARE * share);
+  const scalars = await (options.scalarsOf === undefined
+    ? scalarsInTypeScript(source, { domain, basis }, waste, pacer, counting)
+    : options.scalarsOf({ waste, signal, progress: counting }));
   if (format === 'bellman') refuseUnconstrained(scalars);
-  const h = await quotientScalars(domain, basis, waste, pacer);
-  const occurring = (values: readonly bigint[]): readonly bigint[] =>
-    format === 'zkey' ? values : values.filter((value) => value !== 0n);
-
-  const [a, b] = [occurring(scalars.a), occurring(scalars.b)];
-  const g1Count = h.length + scalars.l.length + a.length + b.length;
-  const total = g1Count + b.length;
+  const { h, l } = scalars;
+  const [a, b] = [scalars.a, scalars.b].map((logs) =>
+    format === 'zkey' ? logs : nonZero(logs),
+  ) as [Uint8Array, Uint8Array];
+  const count = (logs: Uint8Array) => logs.length / SCALAR_BYTES;
+  const g1Count = [h, l, a, b].reduce((sum, logs) => sum + count(logs), 0);
+  const total = g1Count + count(b);
   const { curve } = source;
   const g1 = await multiplesOf({ curve, group: 'G1', count: g1Count, signal });
-  const g2 = await multiplesOf({ curve, group: 'G2', count: b.length, signal });
+  const g2 = await multiplesOf({ curve, group: 'G2', count: count(b), signal });
   let done = 0;
-  const written = (count: number): void => {
-    done += count;
+  const written = (points: number): void => {
+    done += points;
     progress(SCALARS_SHARE + ((1 - SCALARS_SHARE) * done) / total);
   };
-  const query = (multiples: GeneratorMultiples, logs: readonly bigint[]): QueryContent => ({
-    count: logs.length,
+  const query = (multiples: GeneratorMultiples, logs: Uint8Array): QueryContent => ({
+    count: count(logs),
     bytes: encoded(multiples, logs, points, written),
   });
   return {
@@ -90,19 +103,19 @@ export async function setup(
     logN: domain.logN,
     hBasis: basis,
     h: query(g1, h),
-    l: query(g1, scalars.l),
+    l: query(g1, l),
     a: query(g1, a),
     bG1: query(g1, b),
     bG2: query(g2, b),
-    ...(format === 'zkey'
+    ...(format === 'zkey' && scalars.coefficientCount !== undefined
       ? { rows: { count: scalars.coefficientCount, bytes: coefficientBytes(source, pacer) } }
       : {}),
   };
 }
 
 /** bellman's readers refuse infinity in l, so its generator refuses the circuit. */
-function refuseUnconstrained(scalars: QueryScalars): void {
-  const index = scalars.l.indexOf(0n);
+function refuseUnconstrained(scalars: SetupScalars): void {
+  const index = firstZero(scalars.l);
   if (index === -1) return;
   throw formatError(
     `auxiliary variable ${index}`,
@@ -118,15 +131,15 @@ interface Bases {
 
 async function keyHeader(
   { curve, inputCount, auxCount }: ConstraintSystemSource,
-  { ic }: QueryScalars,
+  { ic }: SetupScalars,
   { alpha, beta, gamma, delta }: ToxicWaste,
   { g1, g2 }: Bases,
 ) {
-  const [alphaG1, betaG1, deltaG1, ...icG1] = await canonical<G1Bytes>(g1, [
-    ...[alpha, beta, delta],
-    ...ic,
-  ]);
-  const [betaG2, gammaG2, deltaG2] = await canonical<G2Bytes>(g2, [beta, gamma, delta]);
+  const secrets = [alpha, beta, delta].map((secret) => writeBigIntLE(secret, SCALAR_BYTES));
+  const logs = concatBytes(...secrets, ic);
+  const [alphaG1, betaG1, deltaG1, ...icG1] = await canonical<G1Bytes>(g1, logs);
+  const inG2 = [beta, gamma, delta].map((secret) => writeBigIntLE(secret, SCALAR_BYTES));
+  const [betaG2, gammaG2, deltaG2] = await canonical<G2Bytes>(g2, concatBytes(...inG2));
   assert(alphaG1 && betaG1 && deltaG1 && betaG2 && gammaG2 && deltaG2, 'setup: a point is missing');
   const verifyingKey = { curve, alphaG1, betaG2, gammaG2, deltaG2, ic: icG1 };
   return { curve, inputCount, auxCount, verifyingKey, betaG1, deltaG1 };
@@ -134,23 +147,25 @@ async function keyHeader(
 
 async function canonical<B extends Uint8Array>(
   multiples: GeneratorMultiples,
-  logs: readonly bigint[],
+  logs: Uint8Array,
 ): Promise<readonly B[]> {
   const bytes = await multiples.encode(logs, 'canonical-be');
-  const size = bytes.length / logs.length;
-  return logs.map((_, i) => bytes.slice(i * size, (i + 1) * size) as B);
+  const count = logs.length / SCALAR_BYTES;
+  const size = bytes.length / count;
+  return Array.from({ length: count }, (_, i) => bytes.slice(i * size, (i + 1) * size) as B);
 }
 
 async function* encoded(
   multiples: GeneratorMultiples,
-  logs: readonly bigint[],
+  logs: Uint8Array,
   form: PointForm,
   written: (points: number) => void,
 ): AsyncGenerator<Uint8Array> {
-  for (let start = 0; start < logs.length; start += multiples.chunk) {
-    const chunk = logs.slice(start, start + multiples.chunk);
+  const step = multiples.chunk * SCALAR_BYTES;
+  for (let start = 0; start < logs.length; start += step) {
+    const chunk = logs.subarray(start, start + step);
     yield await multiples.encode(chunk, form);
-    written(chunk.length);
+    written(chunk.length / SCALAR_BYTES);
   }
 }
 

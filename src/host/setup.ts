@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { nativeMultiples } from '../../backends/cpu/multiples.ts';
+import { nativeSetupScalars } from '../../backends/cpu/setup-scalars.ts';
 import { programOf } from '../circuits/filecoin/circuits.ts';
 import { sectorConfig } from '../circuits/filecoin/sector-size.ts';
 import { ProverError } from '../core/errors.ts';
@@ -10,6 +11,7 @@ import { verifyingKeyPath, writeParameters, writeVerifyingKey } from '../formats
 import { readR1cs } from '../formats/r1cs.ts';
 import { writeZkey } from '../formats/zkey.ts';
 import { type KeyContent, setup as setUpKey } from '../groth16/setup.ts';
+import type { SetupScalarsOf } from '../groth16/setup-scalars.ts';
 import { drawToxicWaste, toxicWasteFromSeed } from '../groth16/toxic-waste.ts';
 import type { ConstraintSystemSource } from '../r1cs/constraint-system.ts';
 import { readProgram } from '../r1cs/program.ts';
@@ -19,8 +21,8 @@ import { DEVELOPMENT_KEY, writeKeyMetadata } from './key-metadata.ts';
 import type { FilecoinCircuit, SetupParams, SetupResult } from './protocol.ts';
 import type { Call } from './server.ts';
 
-/** Of Filecoin's circuits: what the numbers of a setup have room for in a heap of 4 GB. */
-const ROWS_MAX = 2 ** 23;
+/** Of Filecoin's circuits: what fits into a heap of 4 GB, and natively into some 16 GB. */
+const ROWS_MAX = { typescript: 2 ** 23, native: 2 ** 26 } as const;
 
 /**
  * Makes a development key from a circuit. Each file appears whole or not at all.
@@ -33,14 +35,20 @@ export async function setup(params: SetupParams, call: Call): Promise<SetupResul
     return await makeKey(await readR1cs(source), params, call, { origin: source.name });
   }
   const { kind, sectorSize } = circuit;
-  const system = systemOf(readProgram(programOf(kind, sectorConfig(sectorSize))));
+  const program = programOf(kind, sectorConfig(sectorSize));
+  const system = systemOf(readProgram(program));
   const name = circuitName(circuit);
+  const scalarsOf = nativeSetupScalars(program, availableParallelism());
   const rows = system.constraintCount + system.inputCount;
-  if (rows > ROWS_MAX) {
-    const expected = `one of at most ${ROWS_MAX} rows`;
+  const rowsMax = scalarsOf === undefined ? ROWS_MAX.typescript : ROWS_MAX.native;
+  if (rows > rowsMax) {
+    const expected = `one of at most ${rowsMax} rows`;
     throw new ProverError('ERR_PARAMS', { subject: 'circuit', expected, actual: `${rows}` });
   }
-  const made = await makeKey(system, params, call, { origin: name, circuit: name });
+  const made = await makeKey(system, params, call, {
+    ...{ origin: name, circuit: name },
+    ...(scalarsOf === undefined ? {} : { scalarsOf }),
+  });
   return { ...made, verifyingKeyPath: verifyingKeyPath(outPath) };
 }
 
@@ -53,9 +61,14 @@ async function makeKey(
   system: ConstraintSystemSource,
   { format, outPath, seed }: SetupParams,
   call: Call,
-  { origin, circuit }: { readonly origin: string; readonly circuit?: string },
+  made: {
+    readonly origin: string;
+    readonly circuit?: string;
+    readonly scalarsOf?: SetupScalarsOf;
+  },
 ): Promise<SetupResult> {
   const { curve } = system;
+  const { origin, circuit, scalarsOf } = made;
   if (format === 'bellman' && curve !== 'bls12-381') {
     const expected = `zkey for a circuit over ${curve}`;
     const actual = 'bellman, which is for BLS12-381';
@@ -66,6 +79,7 @@ async function makeKey(
   const content = await setUpKey(system, {
     ...{ format, waste, signal: call.signal },
     ...(multiplesOf === undefined ? {} : { multiplesOf }),
+    ...(scalarsOf === undefined ? {} : { scalarsOf }),
     progress: (share) => call.progress(share),
   });
   const bytes = await writeWhole(outPath, encode(content));
