@@ -1,10 +1,9 @@
-import type { PartitionInput, ScalarVector } from '../backend/backend.ts';
-import { type CircuitKind, programOf } from '../circuits/filecoin/circuits.ts';
+import { programOf } from '../circuits/filecoin/circuits.ts';
 import { partitionsOf, publicInputsOf } from '../circuits/filecoin/public-inputs.ts';
-import { type SectorSize, sectorConfig } from '../circuits/filecoin/sector-size.ts';
+import { sectorConfig } from '../circuits/filecoin/sector-size.ts';
 import type { Statement } from '../circuits/filecoin/statement.ts';
 import { writeBigIntLE } from '../core/bytes.ts';
-import { formatError, ProverError } from '../core/errors.ts';
+import { formatError } from '../core/errors.ts';
 import { type ByteSource, openFile } from '../core/source.ts';
 import { readJson } from '../formats/snarkjs-json.ts';
 import { parseStatement } from '../formats/statement.ts';
@@ -12,10 +11,8 @@ import { readPrivateInputs } from '../formats/vanilla-inputs.ts';
 import type { ProvingKeySource } from '../groth16/types.ts';
 import type { FrCanonicalLE } from '../math/curve.ts';
 import { Pacer } from '../math/pacer.ts';
-import { type Program, readProgram } from '../r1cs/program.ts';
-import { countsOf, densitiesOf } from '../r1cs/program-shape.ts';
-import { canonical, type Scalar } from '../r1cs/program-values.ts';
-import { assign, evaluate, firstFailed, nameOfConstraint } from '../r1cs/program-witness.ts';
+import { readProgram } from '../r1cs/program.ts';
+import { countsOf } from '../r1cs/program-shape.ts';
 import type { Assignment } from './assignment.ts';
 import { checkDigest } from './digest.ts';
 import type { PartitionSource, StatementFacts, StatementSource } from './protocol.ts';
@@ -65,25 +62,25 @@ export class Partition {
     }
   }
 
-  /** @throws ERR_FORMAT for a key of another circuit, ERR_WITNESS_UNSATISFIED */
-  async assignment(
-    key: ProvingKeySource,
-    programs: Programs,
-    signal: AbortSignal,
-  ): Promise<Assignment> {
+  /** @throws ERR_FORMAT for a key of another circuit */
+  assignment(key: ProvingKeySource, programs: Programs): Assignment {
     const { kind, proof } = this.#statement;
-    const program = programs.get(kind, proof.sectorSize);
-    const { inputs, aux } = countsOf(program);
+    const { bytes: program, inputs, aux } = programs.get(this.circuit);
     if (key.curve !== 'bls12-381' || key.inputCount !== inputs || key.auxCount !== aux) {
       const expected = `that of ${kind} with sectors of ${proof.sectorSize}`;
       throw formatError('key', expected, `another circuit's`);
     }
     const publicInputs = publicInputsOf(this.#statement, this.#partition);
     return {
-      input: await evaluated(program, this.#privateInputs, new Pacer(signal)),
+      input: { kind: 'program', program, privateInputs: this.#privateInputs },
       publicInputs: publicInputs.map((value) => writeBigIntLE(value, 32) as FrCanonicalLE),
       [Symbol.asyncDispose]: async () => {},
     };
+  }
+
+  get circuit(): Circuit {
+    const { kind, proof } = this.#statement;
+    return { kind, sectorSize: proof.sectorSize };
   }
 }
 
@@ -94,74 +91,30 @@ async function readStatement(file: StatementSource, signal: AbortSignal): Promis
   return parseStatement(await readJson(source));
 }
 
+export type Circuit = Pick<StatementFacts, 'kind' | 'sectorSize'>;
+
+interface LaidOut {
+  readonly bytes: Uint8Array;
+  readonly inputs: number;
+  readonly aux: number;
+}
+
 /** Circuits that were laid out; those of 32 GiB take seconds, and megabytes. */
 export class Programs {
-  readonly #programs = new Map<string, Program>();
+  readonly #programs = new Map<string, LaidOut>();
 
-  get(kind: CircuitKind, size: SectorSize): Program {
-    const name = `${kind} ${size}`;
+  has({ kind, sectorSize }: Circuit): boolean {
+    return this.#programs.has(`${kind} ${sectorSize}`);
+  }
+
+  get({ kind, sectorSize }: Circuit): LaidOut {
+    const name = `${kind} ${sectorSize}`;
     const known = this.#programs.get(name);
     if (known !== undefined) return known;
-    const program = readProgram(programOf(kind, sectorConfig(size)));
+    const bytes = programOf(kind, sectorConfig(sectorSize));
+    const { inputs, aux } = countsOf(readProgram(bytes));
+    const program = { bytes, inputs, aux };
     this.#programs.set(name, program);
     return program;
   }
-}
-
-async function evaluated(
-  program: Program,
-  privateInputs: Uint8Array,
-  pacer: Pacer,
-): Promise<PartitionInput> {
-  const values = await assign(program, privateInputs, pacer);
-  const { inputs, aux, rows } = countsOf(program);
-  const [witness, a, b] = [new Scalars(inputs + aux), new Scalars(rows), new Scalars(rows)];
-  for (let i = 0; i < inputs; i++) witness.push(values.inputs.get(i));
-  for (let i = 0; i < aux; i++) witness.push(values.aux.get(i));
-  const push = (left: Scalar, right: Scalar) => {
-    a.push(left);
-    b.push(right);
-  };
-  await evaluate(program, values, push, pacer);
-  for (let i = 0; i < inputs; i++) push(values.inputs.get(i), 0);
-  const failed = await firstFailed(program, values, pacer);
-  if (failed !== undefined) {
-    const detail = `${nameOfConstraint(failed)} does not hold`;
-    throw new ProverError('ERR_WITNESS_UNSATISFIED', { detail });
-  }
-  const density = await densitiesOf(program, pacer);
-  return {
-    kind: 'evaluated',
-    witness: witness.vector,
-    a: a.vector,
-    b: b.vector,
-    aAuxDensity: bitsOf(density.a.aux, aux),
-    bInputDensity: bitsOf(density.b.inputs, inputs),
-    bAuxDensity: bitsOf(density.b.aux, aux),
-  };
-}
-
-/** Scalars of 32 bytes, canonical little-endian, one after another. */
-class Scalars {
-  readonly #bytes: Uint8Array;
-  #at = 0;
-
-  constructor(n: number) {
-    this.#bytes = new Uint8Array(32 * n);
-  }
-
-  push(value: Scalar): void {
-    if (value === 1) this.#bytes[this.#at] = 1;
-    else if (value !== 0) this.#bytes.set(writeBigIntLE(canonical(value), 32), this.#at);
-    this.#at += 32;
-  }
-
-  get vector(): ScalarVector {
-    return { n: this.#bytes.length / 32, bytes: this.#bytes };
-  }
-}
-
-/** The first `n` bits. */
-function bitsOf(words: Uint32Array, n: number): Uint8Array {
-  return new Uint8Array(words.buffer, words.byteOffset, Math.ceil(n / 8));
 }

@@ -6,12 +6,12 @@ import { writeProof } from '../formats/bellman.ts';
 import { writePublicInputs, writeSnarkjsProof } from '../formats/snarkjs-json.ts';
 import { drawBlinding } from '../groth16/blinding.ts';
 import type { Blinding, Proof } from '../groth16/types.ts';
-import { verify } from '../groth16/verify.ts';
 import type { Stage } from '../telemetry/events.ts';
 import type { Assignment } from './assignment.ts';
 import { checkConstraints } from './constraints.ts';
 import { digestFile } from './digest.ts';
 import type { LoadedKeys, ResidentKey } from './loaded-keys.ts';
+import { verifyProof } from './native-verify.ts';
 import { Partition, Programs } from './partition.ts';
 import type {
   PartitionParams,
@@ -73,9 +73,10 @@ export class Prover {
       Partition.read(params.source, call.signal),
     );
     const key = await this.#load(params, stages);
-    await using assignment = await stages.span('SYNTH', () =>
-      partition.assignment(key.source, this.#programs, call.signal),
-    );
+    if (!this.#programs.has(partition.circuit)) {
+      await stages.span('LAYOUT', async () => this.#programs.get(partition.circuit));
+    }
+    await using assignment = partition.assignment(key.source, this.#programs);
     const { proof, origin } = await this.#make(params, key, assignment, stages);
     return { proof: toHex(writeProof(proof)), ...origin };
   }
@@ -157,7 +158,7 @@ async function attempt(
   const computed = await stages.span('GPU', () => key.loaded.compute(staged, blinding, run));
   const proof = await stages.span('FINISH', () => key.loaded.finish(computed, run));
   return stages.span('VERIFY', async () => {
-    const verdict = await verify(key.source.verifyingKey, publicInputs, proof, run.signal);
+    const verdict = await verifyProof(key.source.verifyingKey, publicInputs, proof, run.signal);
     return { proof, valid: verdict.valid, reason: verdict.valid ? '' : verdict.reason };
   });
 }

@@ -11,6 +11,7 @@ export const STAGES = [
   'HOST_BOOT', // start of the device host's process, where it does not run yet
   'SRS_LOAD', // key to its residency
   'VANILLA', // vanilla proofs, read and checked
+  'LAYOUT', // a circuit's program, once in a host
   'SYNTH', // inputs to assignment
   'STAGE', // assignment to the device
   'EVALUATE', // A·w and B·w

@@ -13,6 +13,7 @@ const LANES: Readonly<Record<Stage, Lane>> = {
   HOST_BOOT: 'host',
   SRS_LOAD: 'host',
   VANILLA: 'host',
+  LAYOUT: 'host',
   SYNTH: 'host',
   STAGE: 'host',
   EVALUATE: 'host',

@@ -58,4 +58,19 @@ describe.each([
     const verified = await proofline(['verify', ...stated, '--proof', proof]);
     expect(verified).toMatchObject({ code: 0, stdout: 'valid\n' });
   });
+
+  it.runIf(circuit === 'porep')('of the kind that the chain aggregates says so', async () => {
+    const c1 = gunzipSync(await readFile(golden('variants/porep-2kib-ni-c1.json.gz')));
+    const body = new FormData();
+    const fields = { kind: circuit, wait: 'true', miner: 'f01000', partition: '12' };
+    for (const [name, value] of Object.entries(fields)) body.set(name, value);
+    const stated = await readFile(golden('variants/porep-2kib-ni.statement.json'), 'utf8');
+    body.set('sector_number', String(JSON.parse(stated).sector_number));
+    body.set('vanilla', new Blob([c1]), 'c1.json');
+    const answer = await fetch(new URL('/v1/prove', service.url), { method: 'POST', body });
+    expect(await answer.json()).toMatchObject({
+      ...{ state: 'completed', aggregated: false, partitions: [{ partition: 12 }] },
+      registered_proof: 'StackedDrg2KiBV1_2_Feat_NonInteractivePoRep',
+    });
+  });
 });

@@ -4,6 +4,9 @@ import { writeFile } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { cpuBackend } from '../../backends/cpu/backend.ts';
 import { nativeMultiples } from '../../backends/cpu/multiples.ts';
+import { nativeSetupScalars } from '../../backends/cpu/setup-scalars.ts';
+import { programOf } from '../../src/circuits/filecoin/circuits.ts';
+import { sectorConfig } from '../../src/circuits/filecoin/sector-size.ts';
 import { toHex } from '../../src/core/bytes.ts';
 import { writeProof } from '../../src/formats/bellman.ts';
 import { openKey } from '../../src/formats/key-file.ts';
@@ -11,26 +14,35 @@ import { setup } from '../../src/groth16/setup.ts';
 import type { PointQuery } from '../../src/groth16/types.ts';
 import { verify } from '../../src/groth16/verify.ts';
 import { Partition, Programs } from '../../src/host/partition.ts';
+import { readProgram } from '../../src/r1cs/program.ts';
 import { systemOf } from '../../src/r1cs/program-system.ts';
 import { keyBytes, temporaryPath } from './key-files.ts';
 import { knownBlinding, knownWaste } from './known.ts';
 import { prove } from './prove.ts';
 import { golden } from './shared.ts';
-import { goldenBytes, goldenProof, goldenStatement, programFor } from './vanilla.ts';
+import { goldenBytes, goldenProof, goldenStatement } from './vanilla.ts';
 
 const { signal } = new AbortController();
 
 /** Native code is what makes keys and proofs of these circuits in seconds. */
 export const withoutNative = nativeMultiples(2) === undefined;
 
-/** The parameters that golden's secrets make of a circuit of 2 KiB, in a file. */
-export async function knownParameters(name: string): Promise<string> {
+/**
+ * The parameters that golden's secrets make of a circuit of 2 KiB, in a file.
+ * @param scalars what computes the points' logarithms
+ */
+export async function knownParameters(
+  name: string,
+  scalars: 'native' | 'typescript',
+): Promise<string> {
   const { kind, proof } = goldenStatement(name);
-  const system = systemOf(programFor(kind, proof.sectorSize));
+  const program = programOf(kind, sectorConfig(proof.sectorSize));
   const multiplesOf = nativeMultiples(2);
+  const scalarsOf = scalars === 'native' ? nativeSetupScalars(program, 2) : undefined;
   if (multiplesOf === undefined) throw new Error('expected the native backend');
-  const content = await setup(system, {
+  const content = await setup(systemOf(readProgram(program)), {
     ...{ format: 'bellman', waste: knownWaste(), signal, multiplesOf },
+    ...(scalarsOf === undefined ? {} : { scalarsOf }),
   });
   const path = await temporaryPath(`${name}.params`);
   await writeFile(path, keyBytes(content));
@@ -66,7 +78,7 @@ export async function knownProof(name: string, keyPath: string): Promise<string>
   const statement = { path: golden(`${name}.statement.json`) };
   const partition = await Partition.read({ statement, vanilla, partition: 0 }, signal);
   const { key } = await openKey(keyPath);
-  const { input, publicInputs } = await partition.assignment(key, new Programs(), signal);
+  const { input, publicInputs } = partition.assignment(key, new Programs());
   const proof = await prove(cpuBackend, key, input, knownBlinding(), false);
   const verdict = await verify(key.verifyingKey, publicInputs, proof);
   if (!verdict.valid) throw new Error(verdict.reason);
