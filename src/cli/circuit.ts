@@ -1,27 +1,29 @@
 import type { Command } from 'commander';
+import { nativeSynthesis, type Synthesize } from '../../backends/cpu/synthesis.ts';
 import { CIRCUIT_KINDS, type CircuitKind, programOf } from '../circuits/filecoin/circuits.ts';
 import { publicInputsOf } from '../circuits/filecoin/public-inputs.ts';
 import { SECTOR_SIZES, type SectorSize, sectorConfig } from '../circuits/filecoin/sector-size.ts';
 import type { Statement } from '../circuits/filecoin/statement.ts';
 import { assert } from '../core/assert.ts';
-import { toHex, writeBigIntLE } from '../core/bytes.ts';
+import { readBigIntLE, toHex, writeBigIntLE } from '../core/bytes.ts';
 import { formatError } from '../core/errors.ts';
 import { type ByteSource, openFile } from '../core/source.ts';
 import { readJson } from '../formats/snarkjs-json.ts';
 import { parseStatement } from '../formats/statement.ts';
 import { readPrivateInputs } from '../formats/vanilla-inputs.ts';
 import { Pacer } from '../math/pacer.ts';
+import { CompactVector, hashCompact } from '../r1cs/compact-vector.ts';
 import { type Program, readProgram } from '../r1cs/program.ts';
 import { hashEvaluations, hashRows, hashScalars, hashWitness } from '../r1cs/program-hashes.ts';
 import { countBits, countsOf, densitiesOf } from '../r1cs/program-shape.ts';
-import type { Assignment, Scalar } from '../r1cs/program-values.ts';
 import { assign, firstFailed, nameOfConstraint } from '../r1cs/program-witness.ts';
 import { type Io, writeFields, writeJson } from './io.ts';
 import { document } from './manual.ts';
-import { jsonOption, usage } from './options.ts';
+import { flagsOf, jsonOption, usage } from './options.ts';
 import type { Act } from './program.ts';
 import { withProgress } from './progress.ts';
 import { EXIT } from './report.ts';
+import type { Wiring } from './wiring.ts';
 
 interface ShapeOptions {
   readonly circuit: CircuitKind;
@@ -30,18 +32,19 @@ interface ShapeOptions {
   readonly json?: true;
 }
 
-interface HashOptions {
+type HashOptions = Readonly<Record<string, unknown>> & {
   readonly vanilla: readonly string[];
   readonly statement: string;
   readonly partition: string;
   readonly json?: true;
-}
+};
 
 /** What a command prints, by name. */
 type Facts = Readonly<Record<string, unknown>>;
 
 /** Public inputs that are printed one by one; WindowPoSt of full sectors has more. */
 const SHOWN_INPUTS_MAX = 1000;
+const SCALAR_BYTES = 32;
 
 export function defineCircuit(program: Command, act: Act): void {
   const circuit = document(program.command('circuit'), {
@@ -114,7 +117,7 @@ function defineHash(circuit: Command, act: Act): void {
     .requiredOption('--statement <file>', 'what they prove, JSON')
     .option('--partition <number>', 'which partition', '0')
     .addOption(jsonOption())
-    .action((options: HashOptions) => act((_, io) => hash(options, io)));
+    .action((options: HashOptions) => act((wiring, io) => hash(options, wiring, io)));
 }
 
 async function shape(options: ShapeOptions, io: Io): Promise<number> {
@@ -129,7 +132,7 @@ async function shape(options: ShapeOptions, io: Io): Promise<number> {
   return EXIT.done;
 }
 
-async function hash(options: HashOptions, io: Io): Promise<number> {
+async function hash(options: HashOptions, wiring: Wiring, io: Io): Promise<number> {
   if (!/^\d{1,4}$/.test(options.partition)) {
     throw usage('--partition', 'a number', options.partition);
   }
@@ -141,12 +144,14 @@ async function hash(options: HashOptions, io: Io): Promise<number> {
     ),
   );
   const config = sectorConfig(statement.proof.sectorSize);
-  const program = readProgram(programOf(statement.kind, config));
-  const assignment = await withProgress(io, 'computing the witness', ({ signal, onProgress }) =>
-    assign(program, privateInputs, new Pacer(signal), onProgress),
-  );
-  checkPublicInputs(assignment, publicInputsOf(statement, partition));
-  show(await hashesOf(program, assignment, io), options.json === true, io);
+  const program = programOf(statement.kind, config);
+  const synthesize = nativeSynthesis(wiring.config(flagsOf(options)).threads);
+  const values =
+    synthesize === undefined
+      ? await valuesOf(readProgram(program), privateInputs, io)
+      : await nativeValuesOf(program, privateInputs, synthesize, io);
+  checkPublicInputs(values.inputs, publicInputsOf(statement, partition));
+  show(await factsOf(readProgram(program), values, io), options.json === true, io);
   return EXIT.done;
 }
 
@@ -169,10 +174,10 @@ async function withFiles<T>(
 }
 
 /** Vanilla proofs were checked: the circuit computes what a verifier derives. */
-function checkPublicInputs({ inputs }: Assignment, derived: readonly bigint[]): void {
+function checkPublicInputs(inputs: readonly bigint[], derived: readonly bigint[]): void {
   assert(inputs.length === derived.length + 1, 'public inputs: expected as many as derived');
   for (const [i, value] of derived.entries()) {
-    assert(BigInt(inputs.get(i + 1)) === value, `public input ${i}: expected the derived one`);
+    assert(inputs[i + 1] === value, `public input ${i}: expected the derived one`);
   }
 }
 
@@ -192,16 +197,65 @@ async function shapeOf(program: Program, pacer: Pacer): Promise<Facts> {
   };
 }
 
-async function hashesOf(program: Program, assignment: Assignment, io: Io): Promise<Facts> {
-  const hashes = await withProgress(io, 'evaluating the rows', ({ signal, onProgress }) =>
-    hashEvaluations(program, assignment, new Pacer(signal), onProgress),
+/** What a circuit's private inputs come to. */
+interface Values {
+  /** 1 first. */
+  readonly inputs: readonly bigint[];
+  readonly hashes: Readonly<Record<'a' | 'b' | 'c' | 'witness', string>>;
+}
+
+async function valuesOf(program: Program, privateInputs: Uint8Array, io: Io): Promise<Values> {
+  const assignment = await withProgress(io, 'computing the witness', ({ signal, onProgress }) =>
+    assign(program, privateInputs, new Pacer(signal), onProgress),
   );
-  if (!hashes.satisfied) throw await unsatisfied(program, assignment, io.interrupt);
+  return await withProgress(io, 'evaluating the rows', async ({ signal, onProgress }) => {
+    const pacer = new Pacer(signal);
+    const { a, b, c, satisfied } = await hashEvaluations(program, assignment, pacer, onProgress);
+    if (!satisfied) {
+      const failed = await firstFailed(program, assignment, pacer);
+      assert(failed !== undefined, 'circuit: expected the constraint that did not hold before');
+      throw unsatisfied(failed);
+    }
+    return {
+      inputs: Array.from({ length: assignment.inputs.length }, (_, i) =>
+        BigInt(assignment.inputs.get(i)),
+      ),
+      hashes: { a, b, c, witness: await hashWitness(assignment, pacer) },
+    };
+  });
+}
+
+async function nativeValuesOf(
+  program: Uint8Array,
+  privateInputs: Uint8Array,
+  synthesize: Synthesize,
+  io: Io,
+): Promise<Values> {
+  return await withProgress(io, 'computing the witness', async ({ signal }) => {
+    const made = await synthesize(program, privateInputs, { c: true, signal });
+    if (made.failed !== undefined) throw unsatisfied(made.failed);
+    const { witness, a, b, c } = made;
+    assert(c !== undefined, 'synthesis: expected the values of C');
+    const pacer = new Pacer(signal);
+    const hash = (bytes: Uint8Array) => hashCompact(new CompactVector(bytes), pacer);
+    const hashes = {
+      ...{ a: await hash(a), b: await hash(b), c: await hash(c) },
+      witness: await hash(witness),
+    };
+    const inputs = new Uint8Array(SCALAR_BYTES * countsOf(readProgram(program)).inputs);
+    new CompactVector(witness).expand(0, inputs);
+    return {
+      inputs: Array.from({ length: inputs.length / SCALAR_BYTES }, (_, i) =>
+        readBigIntLE(inputs.subarray(i * SCALAR_BYTES, (i + 1) * SCALAR_BYTES)),
+      ),
+      hashes,
+    };
+  });
+}
+
+async function factsOf(program: Program, { inputs, hashes }: Values, io: Io): Promise<Facts> {
   return await withProgress(io, 'hashing the rows', async ({ signal, onProgress }) => {
     const pacer = new Pacer(signal);
-    const inputs = Array.from({ length: assignment.inputs.length }, (_, i) =>
-      assignment.inputs.get(i),
-    );
     return {
       ...(await shapeOf(program, pacer)),
       a_evals_sha256: hashes.a,
@@ -210,19 +264,17 @@ async function hashesOf(program: Program, assignment: Assignment, io: Io): Promi
       ...(inputs.length <= SHOWN_INPUTS_MAX && { inputs_hex: inputs.map(hexOf) }),
       public_inputs_sha256: hashScalars(inputs),
       r1cs_rows_sha256: await hashRows(program, pacer, onProgress),
-      witness_sha256: await hashWitness(assignment, pacer),
+      witness_sha256: hashes.witness,
     };
   });
 }
 
-async function unsatisfied(program: Program, assignment: Assignment, signal: AbortSignal) {
-  const failed = await firstFailed(program, assignment, new Pacer(signal));
-  assert(failed !== undefined, 'circuit: expected the constraint that did not hold before');
+function unsatisfied(failed: Parameters<typeof nameOfConstraint>[0]) {
   return formatError(nameOfConstraint(failed), 'values that satisfy it', 'others');
 }
 
-function hexOf(value: Scalar): string {
-  return toHex(writeBigIntLE(BigInt(value), 32));
+function hexOf(value: bigint): string {
+  return toHex(writeBigIntLE(value, SCALAR_BYTES));
 }
 
 function show(facts: Facts, json: boolean, io: Io): void {

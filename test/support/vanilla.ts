@@ -103,12 +103,16 @@ export function vanillaFiles({ vanilla }: GoldenProof): ByteSource[] {
   return vanilla.map((path) => fromBytes(path.replace(/^.*\/|\.gz$/g, ''), goldenBytes(path)));
 }
 
-const PROGRAMS = new Map<string, Program>();
+const PROGRAMS = new Map<string, Uint8Array>();
 
-/** The program of a circuit, recorded once a test file. */
-export function programFor(kind: CircuitKind, size: SectorSize): Program {
+/** The program of a circuit, encoded; recorded once a test file. */
+export function programBytes(kind: CircuitKind, size: SectorSize): Uint8Array {
   const key = `${kind} ${size}`;
-  const known = PROGRAMS.get(key) ?? readProgram(programOf(kind, sectorConfig(size)));
+  const known = PROGRAMS.get(key) ?? programOf(kind, sectorConfig(size));
   PROGRAMS.set(key, known);
   return known;
+}
+
+export function programFor(kind: CircuitKind, size: SectorSize): Program {
+  return readProgram(programBytes(kind, size));
 }
