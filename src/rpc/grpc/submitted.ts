@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { toHex } from '../../core/bytes.ts';
 import { formatError, ProverError } from '../../core/errors.ts';
 import type { Priority } from '../../jobs/job.ts';
@@ -10,6 +11,8 @@ import { GrpcError, STATUS, type StoredSubmit, type SubmitProofRequest } from '.
 const REQUEST_ID_LENGTH_MAX = 1000;
 /** More sectors than the chain has in a partition. */
 const VANILLA_PROOFS_MAX = 10_000;
+/** Of a message, read at once. */
+const PIECE_BYTES = 2 ** 16;
 /** go-state-types, abi/sector.go: RegisteredPoStProof, window V1. */
 const WINDOW_V1 = { first: 5, last: 9 } as const;
 const PRIORITIES: Readonly<Record<number, Priority>> = { 1: 'low', 3: 'high', 4: 'critical' };
@@ -63,6 +66,10 @@ async function porepParts(submit: SubmitProofRequest): Promise<Parts> {
   try {
     const head = await readC1Head(pieces(c1));
     const { registeredProof } = head;
+    if (/NonInteractive|NiPoRep/.test(registeredProof)) {
+      const expected = 'a proof that the chain takes as it is';
+      throw formatError('registered_proof', expected, `${registeredProof}, which it aggregates`);
+    }
     const sector = { registeredProof, minerId: BigInt(miner_id), sector: BigInt(sector_number) };
     return { statement: statementOf.porep(sector, head), vanilla: [c1] };
   } catch (thrown) {
@@ -74,8 +81,12 @@ async function porepParts(submit: SubmitProofRequest): Promise<Parts> {
   }
 }
 
+/** Other calls have their turn between the pieces. */
 async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+    yield bytes.subarray(at, at + PIECE_BYTES);
+    await setImmediate();
+  }
 }
 
 function snapDealsParts(submit: SubmitProofRequest): Parts {
