@@ -243,9 +243,10 @@ export class Jobs implements JobService, KeyLoading {
   }
 
   queue() {
-    const [first] = this.#options.store.unsettled().filter(({ state }) => state === 'queued');
-    const ageSeconds = first === undefined ? 0 : (nowMicros() - first.submittedAt) / 1e6;
-    return { depth: this.#options.store.count('queued'), ageSeconds };
+    const { store } = this.#options;
+    const since = store.queuedSince();
+    const ageSeconds = since === undefined ? 0 : Math.max(0, nowMicros() - since) / 1e6;
+    return { depth: store.count('queued'), ageSeconds };
   }
 
   hosts(): readonly HostStatus[] {

@@ -157,6 +157,12 @@ export class SqliteJobStore implements JobStore {
     return (row as { n: number }).n;
   }
 
+  queuedSince(): Micros | undefined {
+    const sql = `SELECT min(submitted_at) AS at FROM jobs WHERE state = 'queued'`;
+    const { at } = this.#prepare(sql).get() as { at: number | null };
+    return at === null ? undefined : (at as Micros);
+  }
+
   needsPayload(sha256: string): boolean {
     const sql = `SELECT 1 FROM job_payloads JOIN jobs USING (sequence)
       WHERE sha256 = ? AND ${UNSETTLED} LIMIT 1`;

@@ -46,6 +46,8 @@ export interface JobStore {
   /** Jobs that wait or run, in order of arrival. */
   unsettled(): readonly Job[];
   count(state: JobState): number;
+  /** When the job that has waited longest was submitted. */
+  queuedSince(): Micros | undefined;
   needsPayload(sha256: string): boolean;
   /** Forgets settled jobs that ended before `time`, and all but the newest `kept` of them. */
   prune(kept: number, time: Micros): void;

@@ -12,6 +12,7 @@ import { JSON_LIMITS } from './body.ts';
 import type { Call } from './context.ts';
 import type { PublicError } from './errors.ts';
 import type { Method } from './method.ts';
+import { Turns } from './turns.ts';
 
 export const BATCH_MAX = 100;
 
@@ -53,7 +54,13 @@ export class JsonRpc {
       const detail = `batch: expected at most ${BATCH_MAX} requests, got ${message.length}`;
       return invalidRequest(null, detail);
     }
-    const answers = await Promise.all(message.map((one) => this.#answerOne(one, call)));
+    const turns = new Turns(1);
+    const answers = await Promise.all(
+      message.map(async (one) => {
+        await turns.take();
+        return this.#answerOne(one, call);
+      }),
+    );
     const responses = answers.filter((response) => response !== null);
     return responses.length === 0 ? undefined : responses;
   }

@@ -7,8 +7,8 @@ import type { Services } from './context.ts';
 import { JobCounters } from './job-counters.ts';
 import { Backend, JobId } from './schemas.ts';
 
-/** Jobs that /status looks at: every unsettled one is among them unless the queue is longer. */
-const JOBS_SEEN = 1000;
+/** Running jobs that /status shows: one a backend, and those that wait for their next partition. */
+const JOBS_SEEN = 100;
 
 const Count = z.int().nonnegative();
 const Seconds = z.number().nonnegative();
@@ -133,9 +133,8 @@ export class StatusReporter {
   report(): ServiceStatus {
     const { jobs } = this.#services;
     const hosts = jobs.hosts();
-    const seen = jobs.list({ limit: JOBS_SEEN });
-    const pipelines = seen
-      .filter(({ state }) => state === 'running')
+    const pipelines = jobs
+      .list({ limit: JOBS_SEEN, state: 'running' })
       .map((job) => pipelineOf(job, this.#services));
     const inState = (...states: string[]) =>
       pipelines.flatMap((p) => p.partitions).filter(({ state }) => states.includes(state)).length;
@@ -155,7 +154,7 @@ export class StatusReporter {
       allocations: { srs: hosts.flatMap(residentsOf), pce: [] },
       counters: {
         ...this.#counters.snapshot(),
-        queue_depth: seen.filter(({ state }) => state === 'queued').length,
+        queue_depth: jobs.queue().depth,
       },
       buffers: {
         synth_in_flight: inState('synthesizing'),

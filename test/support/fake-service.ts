@@ -234,7 +234,8 @@ export class FakeJobs implements JobService {
   }
 
   queue() {
-    return { depth: 2, ageSeconds: 1.5 };
+    const depth = [...this.#jobs.values()].filter(({ state }) => state === 'queued').length;
+    return { depth, ageSeconds: 1.5 };
   }
 
   hosts(): readonly HostStatus[] {

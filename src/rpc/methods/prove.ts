@@ -62,7 +62,7 @@ export const ProveParams = z
           'window-post, else normal',
       ),
     deadline: z.iso
-      .datetime({ offset: true })
+      .datetime({ offset: true, error: 'expected a time such as 2027-01-31T12:00:00Z' })
       .optional()
       .describe('The job fails if it has no result by then'),
     strict: z.boolean().optional().describe('Fail rather than take the proof of another backend'),

@@ -109,7 +109,10 @@ it('lists newest first, by state, key and time, page by page', () => {
   expect(ids({ key: 'other' })).toEqual([]);
   expect(ids({ since: at(3) })).toEqual(['j4', 'j3']);
   expect(store.count('queued')).toBe(4);
-  expect(store.unsettled().map(({ id }) => id)).toEqual(['j0', 'j1', 'j2', 'j3', 'j4']);
+  expect(store.queuedSince()).toBe(at(0));
+  settled('j0');
+  expect(store.queuedSince()).toBe(at(2));
+  expect(store.unsettled().map(({ id }) => id)).toEqual(['j1', 'j2', 'j3', 'j4']);
 });
 
 it('forgets the oldest settled jobs, never an unsettled one, and no number twice', () => {

@@ -200,6 +200,23 @@ describe('envelopes', () => {
     }
   });
 
+  it('a batch lets others have their turn between its requests', async () => {
+    let turns = 0;
+    let going = true;
+    const count = () => {
+      turns++;
+      if (going) setImmediate(count);
+    };
+    count();
+    await answer(
+      `[${Array(50)
+        .fill(request({ method: 'get_data', id: 1 }))
+        .join()}]`,
+    );
+    going = false;
+    expect(turns).toBeGreaterThan(40);
+  });
+
   it('a batch of one is answered by an array', async () => {
     expect(await answer(`[${request({ method: 'get_data', id: 1 })}]`)).toEqual([
       { jsonrpc: '2.0', result: ['hello', 5], id: 1 },
@@ -231,7 +248,7 @@ describe('envelopes', () => {
     );
     const sent = [1, 2, 3].map((id) => request({ method: 'hold', id }));
     const answered = held.answer(Buffer.from(`[${sent.join(',')}]`), {} as Call);
-    expect(releases).toHaveLength(3);
+    await expect.poll(() => releases).toHaveLength(3);
     for (const release of releases.toReversed()) release();
     expect(await answered).toMatchObject([{ id: 1 }, { id: 2 }, { id: 3 }]);
   });

@@ -100,6 +100,8 @@ it('refuses an id that is none and a job that is none', async () => {
 
 it('serves metrics', async () => {
   const app = testApp();
+  await submit(app);
+  await submit(app);
   const response = await app.get('/metrics');
   expect(response.headers.get('content-type')).toContain('version=0.0.4');
   expect(await response.text()).toContain('proofline_queue_depth 2');
