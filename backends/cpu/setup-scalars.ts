@@ -4,8 +4,8 @@ import { settled } from '../common/napi/native-call.ts';
 import { loadAddon } from './addon.ts';
 
 /**
- * Logarithms of the points of a circuit's parameters, by native code on `threads` threads; undefined
- * where it is not built.
+ * Logarithms of the points of a circuit's parameters, by native code on `threads` threads;
+ * undefined where it is not built.
  * @param program encoded (docs/program-format.md)
  */
 export function nativeSetupScalars(

@@ -13,7 +13,7 @@ using P = bls12_381_fr_params;
 using F = mont_t<P>;
 using elements = std::unique_ptr<F[]>;
 
-constexpr size_t block = 4096;
+constexpr size_t block = 1024;
 // Share of the work that adding up the rows is, about.
 constexpr double rows_share = 0.6;
 
