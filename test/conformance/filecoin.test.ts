@@ -8,11 +8,14 @@ import {
 import { goldenJson } from '../support/vanilla.ts';
 
 /** SnapDeals and PoRep take a minute: test/large. */
-describe.each(['window-2kib', 'winning-2kib'])('%s', (name) => {
+describe.each([
+  ['window-2kib', 'typescript'],
+  ['winning-2kib', 'native'],
+] as const)('%s', (name, scalars) => {
   it('has the reference’s parameters and proof, byte for byte', async (context) => {
     context.skip(withoutNative, 'the native backend is not built');
     const known = goldenJson(`${name}.known.json`);
-    const key = await knownParameters(name);
+    const key = await knownParameters(name, scalars);
     expect(known).toMatchObject(await parameterDigests(key));
     expect(await knownProof(name, key)).toBe(known.proof_hex);
   });
