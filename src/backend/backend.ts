@@ -74,8 +74,8 @@ export type Density = Uint8Array;
 export type PartitionInput = AssignedInput | ProgramInput;
 
 /**
- * A circuit (docs/program-format.md) of BLS12-381 and its private inputs, in the order of synthesis:
- * 32 bytes each, canonical little-endian. `stage` computes the rest (SYNTH), and throws
+ * A circuit (docs/program-format.md) of BLS12-381 and its private inputs, in the order of
+ * synthesis: 32 bytes each, canonical little-endian. `stage` computes the rest (SYNTH), and throws
  * ERR_WITNESS_UNSATISFIED naming the first constraint that does not hold.
  */
 export interface ProgramInput {
