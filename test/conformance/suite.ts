@@ -23,6 +23,7 @@ import { pointOutside } from '../support/points.ts';
 import { openFirst, prove, quietRun } from '../support/prove.ts';
 import { scalars } from '../support/scalars.ts';
 import { chain, type Example, publicInputsOf, scalarBytes } from '../support/system.ts';
+import { programExample } from './program-case.ts';
 
 /** The kinds of keys that exist: bellman parameters are of BLS12-381 only. */
 const KINDS = [
@@ -118,6 +119,10 @@ function contractCases(kind: Kind, abortSize: number): KindCase[] {
     'unsatisfied witness': (backend) => checkUnsatisfied(backend, kind),
     'malformed partitions': (backend) => checkMalformed(backend, kind),
     'points off the curve and outside the group': (backend) => checkBadPoints(backend, kind),
+    // Programs are of BLS12-381 only.
+    ...(kind.curve === 'bls12-381' && {
+      'program and private inputs': (backend: ProverBackend) => checkProgram(backend, kind),
+    }),
   };
   return Object.entries(cases).map(([name, run]) => ({ name, kind, run }));
 }
@@ -360,6 +365,25 @@ async function checkMalformed(backend: ProverBackend, kind: Kind): Promise<void>
     await refuses({ aAuxDensity: new Uint8Array(input.aAuxDensity.length) });
     await refuses({ bAuxDensity: new Uint8Array(0) });
   }
+}
+
+async function checkProgram(backend: ProverBackend, kind: Kind): Promise<void> {
+  const { example, input, wrong } = await programExample();
+  const blinding = anyBlinding(kind.curve);
+  const key = await keyOf(kind, example);
+  const proof = await prove(backend, key, input, blinding);
+  const verdict = await verify(key.verifyingKey, publicInputsOf(example), proof);
+  expect(verdict, 'verification').toEqual({ valid: true });
+  await checkBytes(kind, example, blinding, proof);
+  await expect(prove(backend, key, wrong, blinding)).rejects.toMatchObject({
+    code: 'ERR_WITNESS_UNSATISFIED',
+    data: { detail: expect.stringMatching(/^constraint \d+ \(part 1\) does not hold$/) },
+  });
+  const otherKey = await keyOf(kind, exampleOf(kind.curve, 6));
+  await expect(prove(backend, otherKey, input, blinding)).rejects.toMatchObject({
+    code: 'ERR_FORMAT',
+    data: { subject: 'program', expected: 'the circuit of the key' },
+  });
 }
 
 async function checkBadPoints(backend: ProverBackend, kind: Kind): Promise<void> {
