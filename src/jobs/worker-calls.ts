@@ -17,8 +17,8 @@ export interface WorkerCall {
 
 export type WorkerCallResult =
   | { readonly proofBase64: string }
-  /** For the miner's operator. */
-  | { readonly reason: string };
+  /** For the miner's operator; and whether the same call may succeed another time. */
+  | { readonly reason: string; readonly temporary: boolean };
 
 interface Row {
   readonly id: string;

@@ -11,8 +11,8 @@ import { proofOf, submitPatiently } from './proofs.ts';
 const OFFER_EVERY_MS = 5000;
 /** What a miner says that has the result already (lotus, manager_calltracker.go). */
 const DELIVERED = /already reported|already has a response/;
-/** storiface.CallError: the sector's state machine decides what comes next. */
-const UNKNOWN_ERROR = 0;
+/** storiface.ErrorCode: what the sector's state machine decides by. */
+const CALL_ERROR = { unknown: 0, temporary: 100 } as const;
 /** Pause before a result is noted again that the disk refused. */
 const REWRITE_MS = 2000;
 
@@ -98,7 +98,8 @@ export class WorkerCalls {
       const error = toProverError(thrown);
       if (signal.aborted || error.code === 'ERR_SHUTTING_DOWN') return undefined;
       this.#options.warn(error, id);
-      return { reason: error.code === 'ERR_INTERNAL' ? 'internal error' : error.message };
+      const reason = error.code === 'ERR_INTERNAL' ? 'internal error' : error.message;
+      return { reason, temporary: error.spec.retry !== 'never' };
     }
   }
 
@@ -162,7 +163,14 @@ export class WorkerCalls {
     const params =
       'proofBase64' in result
         ? [id, result.proofBase64, null]
-        : [id, null, { Code: UNKNOWN_ERROR, Message: result.reason }];
+        : [
+            id,
+            null,
+            {
+              Code: result.temporary ? CALL_ERROR.temporary : CALL_ERROR.unknown,
+              Message: result.reason,
+            },
+          ];
     try {
       await miner.call(call.returnMethod, params, this.#ending.signal);
       return true;

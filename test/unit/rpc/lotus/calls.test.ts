@@ -86,6 +86,16 @@ describe('calls that are answered later', () => {
     expect(returned.mock.calls).toEqual([['ReturnSealCommit2', [callId(id), null, reason]]]);
   });
 
+  it('say where another time may be better', async () => {
+    calls.start();
+    calls.begin(CALL);
+    await settle();
+    jobs.fail('job-1', { code: 'ERR_HOST_CRASHED', data: { device: 'cpu:0', cause: 'SIGKILL' } });
+    await settle();
+    const Message = 'device host cpu:0: expected it to keep running, got SIGKILL';
+    expect(returned.mock.calls[0]?.[1][2]).toEqual({ Code: 100, Message });
+  });
+
   it('tell a miner nothing of a fault of ours', async () => {
     calls.start();
     jobs.refusals.push(new Error('/secret/path'));
