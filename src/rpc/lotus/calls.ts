@@ -118,7 +118,7 @@ export class WorkerCalls {
   async #deliver(): Promise<void> {
     while (!this.#ending.signal.aborted) {
       this.#woken = false;
-      await this.#offerAll();
+      await this.#offerAll().catch((thrown) => this.#options.warn(toProverError(thrown), ''));
       if (!this.#woken) await this.#pause();
     }
   }

@@ -10,7 +10,10 @@ export const SIZES = 5;
 export const SEAL_TYPES = 20;
 export const NON_INTERACTIVE_FIRST = 15;
 
-/** The job of a sector's second phase, named as Curio names it. @throws ERR_PARAMS, ERR_FORMAT, ERR_STORAGE */
+/**
+ * The job of a sector's second phase, named as Curio names it.
+ * @throws ERR_PARAMS, ERR_FORMAT, ERR_STORAGE
+ */
 export async function sealRequest(
   payloads: PayloadStore,
   sector: { readonly id: SectorId; readonly proofType: number },

@@ -170,6 +170,22 @@ describe('calls that are answered later', () => {
     expect(store.list()).toEqual([]);
   });
 
+  it('are delivered once the disk can be read again', async () => {
+    const { list } = store;
+    calls.start();
+    const id = calls.begin(CALL);
+    store.list = () => {
+      throw new ProverError('ERR_STORAGE', { subject: 'jobs', action: 'read', reason: 'EIO' });
+    };
+    await settle();
+    jobs.complete('job-1', PROOF);
+    await settle();
+    expect(warned).toContain(': jobs: cannot read: EIO');
+    store.list = list;
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(returned.mock.calls.map(([, [{ ID }]]) => ID)).toEqual([id]);
+  });
+
   it('keep their payloads until there is a result', async () => {
     calls.start();
     calls.begin(CALL);
