@@ -69,6 +69,8 @@ export async function setup(
     Object.values(waste).every((x) => x > 0n),
     'toxic waste: expected no zero',
   );
+  const isFit = options.scalarsOf === undefined || format === 'bellman';
+  assert(isFit, 'setup: expected bellman parameters of scalars from elsewhere');
   const { basis, points } = FORMATS[format];
   const pacer = new Pacer(signal);
   const domain = domainFor(source, basis);

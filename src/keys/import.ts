@@ -79,11 +79,13 @@ export class Import {
     const points = await this.#points(facts, path, official, known?.points);
     await this.#checkUnchanged();
     const insecure = facts.insecure ?? known?.insecure;
+    const circuit = circuitOf(facts, official);
     await this.#folder.put(
       {
-        ...(kept ?? (await this.#record(facts, official, file))),
+        ...(kept ?? (await this.#record(facts, file))),
         points,
         ...(insecure !== undefined && { insecure }),
+        ...(circuit !== undefined && { circuit }),
         source: { path: source.path, modifiedMs: source.modifiedMs, inode: source.inode },
       },
       file,
@@ -160,15 +162,12 @@ export class Import {
   /** @param file the copy of the source; undefined for a link */
   async #record(
     { blake2b: _, pieces, ...facts }: InspectedKey,
-    official: OfficialKey | undefined,
     file: string | undefined,
   ): Promise<Omit<KeyRecord, 'points' | 'source'>> {
-    const circuit = circuitOf(facts, official);
     const { modifiedMs } = (file === undefined ? undefined : await factsOf(file)) ?? this.#source;
     return {
       version: 1,
       ...facts,
-      ...(circuit !== undefined && { circuit }),
       importedAt: new Date().toISOString(),
       linked: this.#link,
       modifiedMs,
