@@ -59,7 +59,8 @@ describe.each([
     expect(verified).toMatchObject({ code: 0, stdout: 'valid\n' });
   });
 
-  it.runIf(circuit === 'porep')('of the kind that the chain aggregates says so', async () => {
+  if (circuit !== 'porep') return;
+  it('of the kind that the chain aggregates says so', async () => {
     const c1 = gunzipSync(await readFile(golden('variants/porep-2kib-ni-c1.json.gz')));
     const body = new FormData();
     const fields = { kind: circuit, wait: 'true', miner: 'f01000', partition: '12' };
