@@ -1,5 +1,3 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -18,6 +16,7 @@ import { TokenStore } from '../../src/rpc/tokens.ts';
 import { fakeServices } from './fake-service.ts';
 import { sha256 } from './lotus.ts';
 import { OPTIONS } from './rpc-app.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 /** Payloads in memory. */
 export class KeptPayloads implements PayloadStore {
@@ -143,7 +142,7 @@ export const ALL_ROLES = ['seal', 'window-post', 'winning-post'] as const;
 /** The service with its Lotus face over jobs of a test, without a socket. */
 export function lotusApp(
   settings: Partial<LotusSettings> = {},
-  folder: string = mkdtempSync(join(tmpdir(), 'proofline-lotus-')),
+  folder: string = temporaryFolder(),
 ): LotusApp {
   const [jobs, payloads] = [new HandJobs(), new KeptPayloads()];
   const calls = new WorkerCallStore(join(folder, 'jobs.db'));

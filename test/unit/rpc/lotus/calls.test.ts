@@ -1,5 +1,3 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ProverError } from '../../../../src/core/errors.ts';
@@ -8,6 +6,7 @@ import { WorkerCallStore } from '../../../../src/jobs/worker-calls.ts';
 import { WorkerCalls } from '../../../../src/rpc/lotus/calls.ts';
 import { type MinerApi, MinerError } from '../../../../src/rpc/lotus/miner-api.ts';
 import { HandJobs } from '../../../support/lotus-app.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const PROOF = Buffer.alloc(192, 7);
 const CALL = {
@@ -40,7 +39,7 @@ function create(): WorkerCalls {
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  path = join(mkdtempSync(join(tmpdir(), 'proofline-calls-')), 'jobs.db');
+  path = join(temporaryFolder(), 'jobs.db');
   store = new WorkerCallStore(path);
   [jobs, warned, answers] = [new HandJobs(), [], []];
   returned.mockReset();

@@ -1,9 +1,9 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { loadConfig } from '../../../../src/config.ts';
 import { readLotusSettings } from '../../../../src/rpc/lotus/lotus.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const read = (environment: Record<string, string>) =>
   readLotusSettings(loadConfig({}, environment));
@@ -14,7 +14,7 @@ it('is no worker of anybody by default', async () => {
 });
 
 it('is what the settings say', async () => {
-  const path = join(await mkdtemp(join(tmpdir(), 'proofline-lotus-')), 'secret');
+  const path = join(temporaryFolder(), 'secret');
   await writeFile(path, Buffer.alloc(32, 1).toString('base64'));
   const settings = await read({
     ...MINER,
@@ -48,7 +48,7 @@ it.each([
 });
 
 it('refuses a secret file of something else', async () => {
-  const path = join(await mkdtemp(join(tmpdir(), 'proofline-lotus-')), 'secret');
+  const path = join(temporaryFolder(), 'secret');
   await writeFile(path, 'hunter2');
   const failed = read({ PROOFLINE_LOTUS_SECRET_FILE: path });
   await expect(failed).rejects.toThrow(/secret: expected a jwt-hmac-secret/);
