@@ -14,6 +14,7 @@ import type {
   VerifyOutcome,
 } from '../pipeline/pipeline.ts';
 import type { AttributeValue, EventName, EventStream, ProverEvent } from '../telemetry/events.ts';
+import { alarm } from './alarm.ts';
 import {
   type FilecoinRequest,
   fingerprint,
@@ -34,8 +35,6 @@ const EVENTS_MAX = 8000;
 /** Pause before a settled job is written again after the disk refused it. */
 const REWRITE_MS = 2000;
 const PRUNE_EVERY_MS = 600_000;
-/** Longer timers fire at once in Node. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** A stored key, as far as jobs care. */
 export interface StoredKey {
@@ -296,9 +295,11 @@ export class Jobs implements JobService, KeyLoading {
       resolve = settled;
     });
     this.#live.set(job.id, { abort, events, done, progress: 0 });
-    const timer = this.#deadlineTimer(job);
+    const { deadline } = job.request;
+    const callOff =
+      deadline === undefined ? () => {} : alarm(deadline, () => this.#stop(job.id, 'deadline'));
     void this.#process(job, abort.signal).finally(() => {
-      clearTimeout(timer);
+      callOff();
       this.#live.delete(job.id);
       resolve();
     });
@@ -488,12 +489,6 @@ export class Jobs implements JobService, KeyLoading {
     throw new ProverError('ERR_IDEMPOTENCY', { jobId: found.job.id });
   }
 
-  #deadlineTimer({ id, request }: Job): NodeJS.Timeout | undefined {
-    if (request.deadline === undefined) return undefined;
-    const left = Math.max(0, (request.deadline - nowMicros()) / 1000);
-    return setTimeout(() => this.#stop(id, 'deadline'), Math.min(left, TIMER_MS_MAX));
-  }
-
   #stop(id: string, reason: Stop): void {
     this.#live.get(id)?.abort.abort(reason);
   }
@@ -540,7 +535,7 @@ export class Jobs implements JobService, KeyLoading {
 
 /** @throws ERR_DEADLINE for one that has passed */
 function checkDeadline(deadline: Micros | undefined): void {
-  if (deadline !== undefined && deadline <= nowMicros()) throw deadlineError(deadline);
+  if (deadline !== undefined && deadline <= Date.now() * 1000) throw deadlineError(deadline);
 }
 
 function deadlineError(deadline: Micros): ProverError {
