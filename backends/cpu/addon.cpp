@@ -219,6 +219,27 @@ Napi::Value bench_msm(const Napi::CallbackInfo& info) {
                              });
 }
 
+// benchSynthesis(pool, program, privateInputs, expanded, listener): call of the seconds of each part
+Napi::Value bench_synthesis(const Napi::CallbackInfo& info) {
+  const pool_handle pool = unwrap<pool_handle>(info[0]);
+  const program_input input{view_of(info[1]), view_of(info[2])};
+  const bool expanded = info[3].As<Napi::Boolean>();
+  std::vector<Napi::ObjectReference> kept;
+  for (const size_t i : {1, 2}) kept.push_back(Napi::Persistent(info[i].As<Napi::Object>()));
+  return running_call::start(
+      info.Env(), pool, info[4].As<Napi::Function>(), std::move(kept), [=](const call_context& context) {
+        const auto took = proofline::bench_synthesis(input, expanded, context.exec);
+        return settlement([took](Napi::Env env) -> Napi::Value {
+          const Napi::Object object = Napi::Object::New(env);
+          object.Set("open", took.open);
+          object.Set("compute", took.compute);
+          object.Set("output", took.output);
+          object.Set("densities", took.densities);
+          return object;
+        });
+      });
+}
+
 // benchNtt(pool, curve, logN, runs, listener): call of the seconds of each run
 Napi::Value bench_ntt(const Napi::CallbackInfo& info) {
   const pool_handle pool = unwrap<pool_handle>(info[0]);
@@ -266,6 +287,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   add("setupScalars", setup_scalars_call);
   add("benchMsm", bench_msm);
   add("benchNtt", bench_ntt);
+  add("benchSynthesis", bench_synthesis);
   add("instructionSet", instruction_set);
   add("limitInstructionSet", limit_instruction_set);
   return exports;

@@ -32,6 +32,14 @@ export interface Synthesis {
   readonly failed: FailedConstraint | undefined;
 }
 
+/** Of a program's reading, its values, their final form, and which variables occur. */
+export interface SynthesisSeconds {
+  readonly open: number;
+  readonly compute: number;
+  readonly output: number;
+  readonly densities: number;
+}
+
 /** As src/r1cs/program-witness.ts has it. */
 export interface FailedConstraint {
   readonly index: number;
@@ -109,6 +117,14 @@ export interface CpuAddon extends KeyCalls {
     runs: number,
     listener: Listener,
   ): NativeCall<readonly number[]>;
+  /** @param expanded into canonical elements of 32 bytes, instead of compact vectors */
+  benchSynthesis(
+    pool: PoolHandle,
+    program: Uint8Array,
+    privateInputs: Uint8Array,
+    expanded: boolean,
+    listener: Listener,
+  ): NativeCall<SynthesisSeconds>;
   instructionSet(): InstructionSet;
   /** The best path up to `limit` that the processor has, for every later call of the process. */
   limitInstructionSet(limit: InstructionSet): void;

@@ -7,6 +7,7 @@
 #include "ntt/domain.hpp"
 #include "prover/assembly.hpp"
 #include "prover/fixed_base.hpp"
+#include "program/synthesis.hpp"
 
 namespace proofline {
 namespace {
@@ -80,6 +81,28 @@ std::vector<double> bench_msm(curve_id curve, bool g1, int log_n, int runs, cons
   }
   return g1 ? bench_msm_of<bls12_381_g1>(log_n, runs, exec)
             : bench_msm_of<bls12_381_g2>(log_n, runs, exec);
+}
+
+synthesis_seconds bench_synthesis(const program_input& input, bool expanded, const executor& exec) {
+  const auto timed = [&](auto&& fn) { return seconds_of(1, exec, fn)[0]; };
+  std::optional<circuit_program> program;
+  synthesis made;
+  synthesis_seconds seconds{};
+  seconds.open = timed([&] { program.emplace(input.program); });
+  seconds.compute = timed([&] { made = synthesize(*program, input.private_inputs, keep_c::no, exec); });
+  seconds.output = timed([&] {
+    if (!expanded) {
+      const auto w = std::move(made.witness).compact(exec), a = std::move(made.a).compact(exec),
+                 b = std::move(made.b).compact(exec);
+      return;
+    }
+    for (parted_vector* vector : {&made.witness, &made.a, &made.b}) {
+      const auto elements = std::make_unique_for_overwrite<words<4>[]>(vector->size());
+      std::move(*vector).expand(elements.get(), exec);
+    }
+  });
+  seconds.densities = timed([&] { densities_of(*program, exec); });
+  return seconds;
 }
 
 std::vector<double> bench_ntt(curve_id curve, int log_n, int runs, const executor& exec) {

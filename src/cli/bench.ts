@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { MIB } from '../core/units.ts';
 import type { BenchPartsParams, BenchProveParams, BenchProveResult } from '../host/protocol.ts';
 import type { CurveName } from '../math/curve.ts';
+import { defineBenchSynth } from './bench-synth.ts';
 import { type Io, plain, writeFields, writeJson } from './io.ts';
 import { document } from './manual.ts';
 import { backendOption, flagsOf, jsonOption, settingOption, usage } from './options.ts';
@@ -38,6 +39,7 @@ export function defineBench(program: Command, act: Act): void {
   });
   defineParts(bench, act, 'msm');
   defineParts(bench, act, 'ntt');
+  defineBenchSynth(bench, act);
   document(bench.command('prove'), {
     summary: 'time whole proofs',
     about: `

@@ -4,6 +4,7 @@ import { nowMicros } from '../core/units.ts';
 import type {
   BenchPartsParams,
   BenchProveParams,
+  BenchSynthesisParams,
   SetupParams,
   VerifyStatementParams,
 } from '../host/protocol.ts';
@@ -118,6 +119,10 @@ export class LocalEngine implements Engine {
 
   benchParts(params: BenchPartsParams, { signal, onProgress = () => {} }: CallHooks) {
     return this.#pipeline.benchParts(params, { signal, onProgress });
+  }
+
+  benchSynthesis(params: BenchSynthesisParams, { signal, onProgress = () => {} }: CallHooks) {
+    return this.#pipeline.benchSynthesis(params, { signal, onProgress });
   }
 
   benchProve(params: BenchProveParams, { signal, onProgress = () => {} }: CallHooks) {

@@ -6,6 +6,8 @@ import type {
   BenchPartsResult,
   BenchProveParams,
   BenchProveResult,
+  BenchSynthesisParams,
+  BenchSynthesisResult,
   ProbedBackend,
   SetupParams,
   SetupResult,
@@ -109,6 +111,7 @@ export interface Engine extends Prover {
   /** Verification key of a zkey or of bellman parameters. */
   vkey(keyPath: string): Promise<SnarkjsVerificationKey>;
   benchParts(params: BenchPartsParams, hooks: CallHooks): Promise<BenchPartsResult>;
+  benchSynthesis(params: BenchSynthesisParams, hooks: CallHooks): Promise<BenchSynthesisResult>;
   benchProve(params: BenchProveParams, hooks: CallHooks): Promise<BenchProveResult>;
   /** What each backend offers here, fastest first. */
   probe(): Promise<readonly ProbedBackend[]>;

@@ -24,6 +24,7 @@ export interface HostOperations {
   inspect: { params: { readonly keyPath: string }; result: InspectedKey };
   benchProve: { params: BenchProveParams; result: BenchProveResult };
   benchParts: { params: BenchPartsParams; result: BenchPartsResult };
+  benchSynthesis: { params: BenchSynthesisParams; result: BenchSynthesisResult };
   checkKey: { params: CheckKeyParams; result: Record<string, never> };
   digestKey: { params: DigestKeyParams; result: DigestKeyResult };
   loadKey: { params: LoadKeyParams; result: Record<string, never> };
@@ -221,6 +222,41 @@ export interface BenchPartsResult {
   readonly peer?: string;
   readonly peerSeconds?: number;
   readonly ratio?: number;
+}
+
+export interface BenchSynthesisParams {
+  /** A circuit, with private inputs that are made up, or a partition of a vanilla proof. */
+  readonly of:
+    | FilecoinCircuit
+    | {
+        readonly statementPath: string;
+        readonly vanillaPaths: readonly string[];
+        readonly partition: number;
+      };
+  /** Into elements of 32 bytes, instead of compact vectors. */
+  readonly expanded: boolean;
+  readonly threads: number;
+  readonly runs: number;
+}
+
+export interface BenchSynthesisResult {
+  readonly circuit: FilecoinCircuit;
+  readonly constraints: number;
+  readonly expanded: boolean;
+  readonly threads: number;
+  readonly cpu: string;
+  readonly runs: number;
+  /** Of one synthesis, the median, and of its parts. */
+  readonly seconds: number;
+  readonly parts: Readonly<Record<string, number>>;
+  /** To lay the circuit out, and to read and check the vanilla proof. */
+  readonly layoutSeconds: number;
+  readonly vanillaSeconds: number;
+  /** All three. */
+  readonly wholeSeconds: number;
+  /** Anonymous memory at most: from the first synthesis on, and from the beginning on. */
+  readonly peakBytes: number;
+  readonly wholePeakBytes: number;
 }
 
 export interface CheckKeyParams {

@@ -2,6 +2,7 @@ import type { BackendRegistry } from '../backend/registry.ts';
 import { ProverError, toErrorRecord, toProverError } from '../core/errors.ts';
 import { benchProve } from './bench.ts';
 import { benchParts } from './bench-parts.ts';
+import { benchSynthesis } from './bench-synthesis.ts';
 import { checkKey, digestKey, inspectKey, loadKey } from './inspect.ts';
 import { LoadedKeys } from './loaded-keys.ts';
 import { statementFacts } from './partition.ts';
@@ -45,6 +46,7 @@ export class HostServer {
       inspect: ({ keyPath }, call) => inspectKey(keyPath, call),
       benchProve: (params, call) => benchProve(params, backends, call),
       benchParts: (params, call) => benchParts(params, call),
+      benchSynthesis: (params, call) => benchSynthesis(params, call),
       checkKey: (params, call) => checkKey(params, keys, call),
       digestKey,
       loadKey: (params, call) => loadKey(params, keys, call),

@@ -7,6 +7,8 @@ import type { CallOptions, HostClient } from '../host/client.ts';
 import type {
   BenchPartsParams,
   BenchPartsResult,
+  BenchSynthesisParams,
+  BenchSynthesisResult,
   BenchProveParams,
   BenchProveResult,
   InspectedKey,
@@ -300,6 +302,13 @@ export class Pipeline {
 
   benchParts(params: BenchPartsParams, options: CallOptions): Promise<BenchPartsResult> {
     return this.#tools.call('benchParts', params, options);
+  }
+
+  benchSynthesis(
+    params: BenchSynthesisParams,
+    options: CallOptions,
+  ): Promise<BenchSynthesisResult> {
+    return this.#tools.call('benchSynthesis', params, options);
   }
 
   async close(): Promise<void> {

@@ -49,3 +49,32 @@ describe.each(['msm', 'ntt'])('%s', (what) => {
     expect(await command(['bench', what, '--size', '1000'])).toMatchObject({ code: 2 });
   });
 });
+
+describe('synth', () => {
+  const synth = (...options: string[]) => command(['bench', 'synth', ...options]);
+
+  it('takes a circuit, or a statement and its vanilla proofs', async () => {
+    const made = await synth('--circuit', 'porep', '--sector-size', '32GiB', '--expanded');
+    expect(made.code).toBe(0);
+    expect(made.stdout).toContain('seconds  2.000 (median of 3: open 0.50, compute 1.50)');
+    const of = { kind: 'porep', sectorSize: '32GiB' };
+    const asked = expect.objectContaining({ of, expanded: true, runs: 3 });
+    expect(made.asked).toContainEqual(['bench synthesis', asked]);
+    const real = await synth('--statement', 's.json', '--vanilla', 'a', 'b', '--json');
+    expect(JSON.parse(real.stdout)).toMatchObject({
+      whole_seconds: 7,
+      peak_anonymous_bytes: 2 ** 20,
+    });
+    const files = { statementPath: 's.json', vanillaPaths: ['a', 'b'], partition: 0 };
+    expect(real.asked).toContainEqual(['bench synthesis', expect.objectContaining({ of: files })]);
+  });
+
+  it.each([
+    [[]],
+    [['--circuit', 'porep']],
+    [['--statement', 's.json']],
+    [['--circuit', 'porep', '--sector-size', '2KiB', '--runs', '0']],
+  ])('refuses %j', async (options) => {
+    expect(await synth(...options)).toMatchObject({ code: 2, stdout: '' });
+  });
+});

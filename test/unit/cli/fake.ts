@@ -9,7 +9,11 @@ import type { CircomReport, Engine, RemoteServer, Wiring } from '../../../src/cl
 import { type Flags, loadConfig, showConfig } from '../../../src/config.ts';
 import { GIB } from '../../../src/core/units.ts';
 import type { SnarkjsVerificationKey } from '../../../src/formats/snarkjs-json.ts';
-import type { BenchProveResult, ProbedBackend } from '../../../src/host/protocol.ts';
+import type {
+  BenchProveResult,
+  FilecoinCircuit,
+  ProbedBackend,
+} from '../../../src/host/protocol.ts';
 import { KeyStore } from '../../../src/keys/store.ts';
 import { TokenStore } from '../../../src/rpc/tokens.ts';
 import { timelineOf } from '../../../src/trace/timeline.ts';
@@ -186,6 +190,15 @@ function fakeWiring(fakes: Fakes, asked: Asked[]): Wiring {
       const { what, curve, logN, threads, runs } = params;
       const cpu = 'a processor';
       return { what, curve, logN, threads, runs, cpu, instructionSet: 'adx', seconds: 0.25 };
+    },
+    async benchSynthesis(params) {
+      asked.push(['bench synthesis', params]);
+      const circuit = 'kind' in params.of ? params.of : { kind: 'porep', sectorSize: '2KiB' };
+      return {
+        ...{ ...params, circuit: circuit as FilecoinCircuit, constraints: 9, cpu: 'a processor' },
+        ...{ seconds: 2, parts: { open: 0.5, compute: 1.5 }, layoutSeconds: 1 },
+        ...{ vanillaSeconds: 4, wholeSeconds: 7, peakBytes: 2 ** 20, wholePeakBytes: 2 ** 21 },
+      };
     },
     async benchProve(params) {
       asked.push(['bench', params]);
