@@ -168,4 +168,59 @@ describe('the file', () => {
     database.close();
     expect(() => new SqliteJobStore(other)).toThrow(/expected a database of version \d or older/);
   });
+
+  it('of the first version is read, with the jobs in it', () => {
+    const first = join(folder, 'first.db');
+    const database = new Database(first);
+    database.exec(FIRST_VERSION);
+    const request = { kind: 'circom', key: 'k', payload: 'p' };
+    const insert = database.prepare(
+      `INSERT INTO jobs (id, state, request, key, key_digest, payload, idempotency_key, fingerprint,
+         submitted_at, trace_id) VALUES (?, ?, ?, 'k', 'd', ?, ?, 'print', 1, 't')`,
+    );
+    for (const state of ['running', 'completed']) {
+      const { payload } = request;
+      insert.run(
+        state,
+        state,
+        JSON.stringify({ ...request, payload: `${payload}-${state}` }),
+        `${payload}-${state}`,
+        `key-${state}`,
+      );
+    }
+    database.close();
+    const opened = new SqliteJobStore(first);
+    expect(opened.unsettled()).toMatchObject([{ id: 'running', request: { kind: 'circom' } }]);
+    expect(opened.get('completed')).toMatchObject({ sequence: 2, keyDigest: 'd' });
+    expect(opened.findByIdempotencyKey('key-completed')?.fingerprint).toBe('print');
+    expect(opened.needsPayload('p-running')).toBe(true);
+    expect(opened.needsPayload('p-completed')).toBe(false);
+    opened.close();
+  });
 });
+
+/** As it was released: what is added since are migrations. */
+const FIRST_VERSION = `CREATE TABLE jobs (
+     sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+     id TEXT NOT NULL UNIQUE,
+     state TEXT NOT NULL,
+     request TEXT NOT NULL,
+     key TEXT NOT NULL,
+     key_digest TEXT NOT NULL,
+     payload TEXT NOT NULL,
+     idempotency_key TEXT UNIQUE,
+     fingerprint TEXT NOT NULL,
+     submitted_at INTEGER NOT NULL,
+     started_at INTEGER,
+     ended_at INTEGER,
+     attempts INTEGER NOT NULL DEFAULT 0,
+     crashes INTEGER NOT NULL DEFAULT 0,
+     trace_id TEXT NOT NULL,
+     parent_span_id TEXT,
+     outcome TEXT,
+     error TEXT,
+     events TEXT
+   ) STRICT;
+   CREATE INDEX jobs_by_state ON jobs (state, sequence);
+   CREATE INDEX jobs_by_payload ON jobs (payload, state);
+   PRAGMA user_version = 1;`;
