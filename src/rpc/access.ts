@@ -31,7 +31,7 @@ export class Access {
   }
 
   #identify(c: Context): Caller {
-    if (this.#tokens.list().length === 0) return LOCAL;
+    if (this.#tokens.isOpen()) return LOCAL;
     const header = c.req.header('authorization');
     const token = /^Bearer ([\x21-\x7e]{1,256})$/i.exec(header ?? '')?.[1];
     const found = token === undefined ? undefined : this.#tokens.find(token);

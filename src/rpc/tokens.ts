@@ -48,10 +48,21 @@ export function includesScope(held: Scope, needed: Scope): boolean {
 export class TokenStore {
   readonly #path: string;
   #version = '';
+  #required = false;
   #tokens: readonly StoredToken[] = [];
 
   constructor(path: string) {
     this.#path = path;
+  }
+
+  /** From now on nobody is let in without a token, also once the last one is revoked. */
+  require(): void {
+    this.#required = true;
+  }
+
+  /** Whether everyone may do everything. @throws ERR_FORMAT, ERR_FILE, ERR_TOO_LARGE */
+  isOpen(): boolean {
+    return !this.#required && this.list().length === 0;
   }
 
   /** @throws ERR_FORMAT for a damaged file: nobody is let in by mistake */

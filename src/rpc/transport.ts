@@ -32,7 +32,7 @@ export interface Transport {
 }
 
 /**
- * HTTP, or HTTPS with a certificate.
+ * HTTP, or HTTPS with a certificate. Beyond this machine it makes tokens required.
  * @throws ERR_PARAMS for an address beyond this machine without tokens, or half a certificate;
  *   ERR_FORMAT, ERR_FILE for tokens or certificates that cannot be read
  */
@@ -40,7 +40,8 @@ export async function openTransport(
   { listen: address, tlsCertFile, tlsKeyFile }: TransportOptions,
   tokens: TokenStore,
 ): Promise<Transport> {
-  const isOpen = tokens.list().length === 0;
+  const isOpen = tokens.isOpen();
+  if (!isLoopback(address)) tokens.require();
   if (!isLoopback(address) && isOpen) {
     throw new ProverError('ERR_PARAMS', {
       subject: 'listen',

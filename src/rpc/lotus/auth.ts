@@ -68,7 +68,7 @@ export class LotusAccess {
   /** As the rest of the service: without any token, this machine may do everything. */
   #isOpen(): boolean {
     const { tokens, secret, askMiner } = this.#options;
-    return secret === undefined && askMiner === undefined && tokens.list().length === 0;
+    return secret === undefined && askMiner === undefined && tokens.isOpen();
   }
 
   async #signed(token: string): Promise<Permissions | undefined> {

@@ -104,6 +104,18 @@ it('slows a token down, not the others', async () => {
   expect((await get('write')).status).toBe(200);
 });
 
+it('lets nobody in once the last token is revoked where one is required, and everyone elsewhere', async () => {
+  const store = new TokenStore(join(folder, 'last.json'));
+  const { token } = await store.create('last', 'read');
+  const last = testApp({ tokens: store });
+  await store.revoke('last');
+  expect((await last.get('/v1/jobs')).status).toBe(200);
+  store.require();
+  expect((await last.get('/v1/jobs')).status).toBe(401);
+  expect((await last.get('/v1/jobs', bearer(token))).status).toBe(401);
+  expect((await last.get('/health/live')).status).toBe(200);
+});
+
 it('bounds the unsettled jobs of a token', async () => {
   const quota = testApp({ jobsPerToken: 1 });
   const { sha256 } = await quota.services.payloads.put([Buffer.from('w')] as never, 10);

@@ -20,6 +20,9 @@ it('listens beyond this machine only with tokens', async () => {
   await expect(open()).rejects.toMatchObject({ code: 'ERR_PARAMS', data: { subject: 'listen' } });
   await tokens.create('ci', 'read');
   expect((await open()).scheme).toBe('http');
+  await tokens.revoke('ci');
+  expect(tokens.list()).toEqual([]);
+  expect(tokens.isOpen()).toBe(false);
 });
 
 it('does not start with tokens that cannot be read, also for this machine alone', async () => {

@@ -9,7 +9,7 @@ const SECRET = new Uint8Array(32).fill(1);
 /** rpc.md 1.8: of that secret, all four permissions. */
 const RECORDED =
   'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJBbGxvdyI6WyJyZWFkIiwid3JpdGUiLCJzaWduIiwiYWRtaW4iXX0.vI1ko7KTF_3oGzlAk2LM5YoRxk6fQE1AeqTm2H8-0dU';
-const NO_TOKENS = { find: () => undefined, list: () => [] } as never;
+const NO_TOKENS = { find: () => undefined, isOpen: () => true } as never;
 
 const sign = (payload: Record<string, unknown>, secret = SECRET, alg = 'HS256') =>
   new SignJWT(payload).setProtectedHeader({ alg, typ: 'JWT' }).sign(secret);
@@ -56,7 +56,7 @@ describe('permissions', () => {
     for (const access of [
       new LotusAccess({ tokens, secret: SECRET }),
       new LotusAccess({ tokens, askMiner: async () => ALL }),
-      new LotusAccess({ tokens: { ...(tokens as object), list: () => [{}] } as never }),
+      new LotusAccess({ tokens: { ...(tokens as object), isOpen: () => false } as never }),
     ]) {
       expect(await access.permissions(undefined, undefined)).toEqual(['read']);
     }
