@@ -27,6 +27,7 @@ import { EventStream } from './telemetry/events.ts';
 import { createLog, logJobs } from './telemetry/log.ts';
 import { startTracing } from './telemetry/otel.ts';
 import { TimelineLines } from './telemetry/timeline-lines.ts';
+import { TimingLines } from './telemetry/timing-lines.ts';
 
 export const { version } = packageJson;
 const HOST_ENTRY = fileURLToPath(new URL('./host.js', import.meta.url));
@@ -58,8 +59,9 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const endTracing = await trace(config, events);
   events.subscribe(logJobs(log));
   if (config.timelineLines) {
-    const lines = new TimelineLines(nowMicros(), (line) => process.stderr.write(`${line}\n`));
-    events.subscribe(lines.listener);
+    const write = (line: string): void => void process.stderr.write(`${line}\n`);
+    events.subscribe(new TimelineLines(nowMicros(), write).listener);
+    events.subscribe(new TimingLines(write).listener);
   }
   const pipeline = createPipeline(config);
   const keys = createKeyStore(config, pipeline);

@@ -221,7 +221,7 @@ export const SETTINGS = {
     env: 'PROOFLINE_TIMELINE_LINES',
     fallback: 'false',
     schema: flag,
-    help: 'Print TIMELINE lines to standard error while serving.',
+    help: 'Print TIMELINE and CUZK_TIMING lines to standard error while serving.',
   }),
 } as const;
 

@@ -16,6 +16,19 @@ function lines(events: readonly (Partial<ProverEvent> & Pick<ProverEvent, 'event
 }
 
 describe('TimelineLines', () => {
+  it('calls a job as its client does', () => {
+    const named = { jobId: 'f81d', attributes: { kind: 'porep', label: 'porep-1000-9' } };
+    expect(
+      lines([
+        { event: 'JOB_START', ...named },
+        { event: 'SYNTH_START', jobId: 'f81d', partition: 0 },
+      ]),
+    ).toEqual([
+      'TIMELINE,0,JOB_START,porep-1000-9,kind=porep',
+      'TIMELINE,1500,SYNTH_START,porep-1000-9,partition=0',
+    ]);
+  });
+
   it('prints the eight forms that cuzk prints', () => {
     const place = { partition: 3, worker: 1 };
     const monolithic = { jobId: 'ps-wpost-1', worker: 0 };

@@ -36,6 +36,9 @@ const PROOF = Buffer.alloc(192, 7);
 /** As Curio sends it: lib/ffi/cuzk_funcs.go. */
 const wrapper = (c1: Buffer): Buffer =>
   Buffer.from(JSON.stringify({ SectorNum: 9, Phase1Out: c1.toString('base64'), SectorSize: 2048 }));
+const nonInteractive = Buffer.from(
+  firstPhase().toString().replace('V1_1"', 'V1_2_Feat_NonInteractivePoRep"'),
+);
 const porep = (over: object = {}) => ({
   ...{ request_id: 'porep-1000-9', proof_kind: 1, sector_size: 2048, registered_proof: 5 },
   ...{ priority: 2, vanilla_proof: wrapper(firstPhase()), sector_number: 9, miner_id: 1000 },
@@ -186,6 +189,7 @@ describe('what goes wrong', () => {
   it.each([
     [porep({ vanilla_proof: Buffer.from('{') }), /^C1 parse failed: expected/],
     [porep({ vanilla_proof: Buffer.alloc(0) }), /^C1 parse failed: expected/],
+    [porep({ vanilla_proof: wrapper(nonInteractive) }), /NonInteractive.*, which it aggregates/],
     [porep({ proof_kind: 2 }), /^comm_r_old: expected 32 bytes, got 0/],
     [porep({ proof_kind: 3 }), /^sectors?|vanilla_proofs|randomness/],
     [
