@@ -56,7 +56,7 @@ cuda::residency residency_of(const std::string& name) {
 // estimate(device, keySource, residency, batch): {deviceBytes, pinnedBytes, hostBytes}
 Napi::Value estimate(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const device_handle& on = unwrap<device_handle>(info[0]);
+  const device_handle on = unwrap<device_handle>(info[0]);
   try {
     const cuda::memory_estimate bytes =
         cuda::estimate_cuda_key(*on, key_source_of(info[1].As<Napi::Object>()), residency_of(info[2].As<Napi::String>()),

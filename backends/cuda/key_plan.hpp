@@ -29,7 +29,7 @@ class key_plan {
     streamed = where != residency::device;
     if (streamed) {
       shape.points_at_once = points_at_once(budget);
-      for (size_t& part : parts) part = key.add(shape.points_at_once * sizeof(typename g2::affine));
+      for (size_t& part : parts) part = key.add(shape.points_at_once * sizeof(typename g1::affine));
     } else {
       for (size_t i = 0; i < 5; i++) queries[i] = key.add(records(source, query_id(i)).count * point_bytes(query_id(i)));
     }
@@ -99,17 +99,17 @@ class key_plan {
 
   // An eighth of the budget for two parts.
   static size_t points_at_once(size_t budget) {
-    const size_t points = budget / 8 / (2 * sizeof(typename g2::affine));
-    return std::clamp(std::bit_floor(std::max<size_t>(points, 1)), size_t{1} << 12, size_t{1} << 24);
+    const size_t points = budget / 8 / (2 * sizeof(typename g1::affine));
+    return std::clamp(std::bit_floor(std::max<size_t>(points, 1)), size_t{1} << 13, size_t{1} << 25);
   }
 
   // What the largest sum would like, as long as it takes no more than the quotient does before it or half of what
   // is left of the budget.
   size_t sum_room(const device_facts& facts, size_t budget) const {
-    const size_t step = shape.points_at_once != 0 ? shape.points_at_once : SIZE_MAX;
+    const size_t step = shape.points_at_once;
     size_t wanted = 0;
     const auto want = [&]<class G>(size_t n) {
-      n = std::min(n, step);
+      if (step != 0) n = std::min(n, std::is_same_v<G, g2> ? step / 2 : step);
       if (n == 0) return;
       wanted = std::max({wanted, msm<G>::workspace_bytes(msm<G>::choose(n, SIZE_MAX, facts), facts),
                          bit_sum<G>::workspace_bytes(n, facts)});

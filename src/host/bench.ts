@@ -201,7 +201,7 @@ class BenchProver implements AsyncDisposable {
     const { key } = await openKey(keyPath);
     const { offset, count } = await readWtns(fromBytes('witness', witness));
     const quiet: Run = { signal, stage() {} };
-    const options = { residency: 'mapped', checkPoints: false } as const;
+    const options = { residency: 'device', checkPoints: false } as const;
     const loaded = await device.load(key, options, quiet);
     const values = witness.subarray(offset, offset + 32 * count);
     return new BenchProver(key, loaded, values, signal);

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
-import type { BackendName, Device, LoadedKey, Run } from '../backend/backend.ts';
+import type { BackendName, Device, LoadedKey, LoadOptions, Run } from '../backend/backend.ts';
 import type { BackendRegistry } from '../backend/registry.ts';
+import { ProverError } from '../core/errors.ts';
 import { nowMicros } from '../core/units.ts';
 import { openKey } from '../formats/key-file.ts';
 import type { ProvingKeySource } from '../groth16/types.ts';
@@ -8,6 +9,8 @@ import type { KeyResidency } from './protocol.ts';
 
 /** Keys that stay loaded; the least recently used is let go first. */
 const RESIDENT_KEYS_MAX = 4;
+/** Where a key may be, fastest first. */
+const RESIDENCIES = ['device', 'pinned', 'mapped'] as const;
 
 export interface KeyRequest {
   readonly backend: BackendName;
@@ -53,12 +56,47 @@ export class LoadedKeys {
     const { key: source } = await openKey(request.keyPath, {
       trusted: request.keyChecked === true,
     });
-    const loaded = await device.load(source, { residency: 'mapped', checkPoints }, run);
+    const loaded = await this.#loadWhereItFits(device, request, source, checkPoints, run);
     this.#checkedDigests.add(request.keyDigest);
     const { backend, keyDigest: digest } = request;
     const { size: bytes } = await stat(request.keyPath);
     const residency = { backend, digest, bytes, lastUsedMicros: nowMicros() };
     return await this.#use(id, { digest, source, loaded, residency });
+  }
+
+  /**
+   * In the device's memory if need be after other keys have left it; else in the host's, from where
+   * each proof copies it. @throws ERR_DEVICE_OUT_OF_MEMORY
+   */
+  async #loadWhereItFits(
+    device: Device,
+    request: KeyRequest,
+    source: ProvingKeySource,
+    checkPoints: boolean,
+    run: Run,
+  ): Promise<LoadedKey> {
+    const residencies = [...RESIDENCIES];
+    for (;;) {
+      const residency = residencies[0] as LoadOptions['residency'];
+      try {
+        return await device.load(source, { residency, checkPoints }, run);
+      } catch (thrown) {
+        const full = thrown instanceof ProverError && thrown.code === 'ERR_DEVICE_OUT_OF_MEMORY';
+        if (!full || run.signal.aborted) throw thrown;
+        if (await this.#letOldestGo(request)) continue;
+        residencies.shift();
+        if (residencies.length === 0) throw thrown;
+      }
+    }
+  }
+
+  /** @returns whether the device had a key */
+  async #letOldestGo({ backend, device }: KeyRequest): Promise<boolean> {
+    const found = [...this.#keys].find(([id]) => id.startsWith(`${backend}:${device}:`));
+    if (found === undefined) return false;
+    this.#keys.delete(found[0]);
+    await found[1].loaded[Symbol.asyncDispose]();
+    return true;
   }
 
   /** Makes it the most recently used. */

@@ -1,5 +1,6 @@
 // Packs into one folder what a machine with a GPU but without Node and npm needs to run the device tests and the
 // service: `node test/device/pack.mjs FOLDER [NODE]`. There: `FOLDER/run.sh`.
+import { existsSync } from 'node:fs';
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -43,7 +44,12 @@ await build({
   },
 });
 for (const name of ['cpu', 'cuda']) {
-  await cp(`build/Release/${name}.node`, join(folder, `build/Release/${name}.node`));
+  const addon = `build/Release/${name}.node`;
+  if (existsSync(addon)) await cp(addon, join(folder, addon));
+}
+// To build the addon there.
+for (const name of ['node-api-headers', 'node-addon-api']) {
+  await cp(`node_modules/${name}`, join(folder, 'node_modules', name), { recursive: true });
 }
 for (const name of AS_THEY_ARE) {
   await cp(`node_modules/${name}`, join(folder, 'node_modules', name), { recursive: true });

@@ -22,7 +22,7 @@ sanitizer() {
   local status=0 tool
   for tool in memcheck initcheck racecheck; do
     echo "-- $tool"
-    timeout 150 compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 5 \
+    timeout 60 compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 5 \
       "$node" dist/tests.js "bls12-381 bellman: 7 constraints" 2>&1 | tail -n 12
     [ "${PIPESTATUS[0]}" -eq 0 ] || status=1
   done

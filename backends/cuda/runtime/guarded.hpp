@@ -40,7 +40,10 @@ class guarded_block {
   guarded_block() = default;
   guarded_block(std::shared_ptr<device_memory> memory, const block_layout& layout)
       : block_(std::move(memory), layout.bytes()), guards_(layout.guards()), guarded_(guards_in_use) {
-    if (guarded_ && block_.data() != nullptr) CUDA_OK(cudaMemset(block_.data(), pattern, block_.bytes()));
+    if (!guarded_ || block_.data() == nullptr) return;
+    CUDA_OK(cudaMemset(block_.data(), pattern, block_.bytes()));
+    // The streams that use it do not wait for the default one.
+    CUDA_OK(cudaStreamSynchronize(cudaStreamDefault));
   }
 
   uint8_t* data() const { return block_.data(); }
