@@ -53,6 +53,7 @@ class cuda_key : public loaded_key {
         source_(source),
         plan_(source, where, *on_),
         constants_(key_constants<Curve>::from(source)) {
+    const profiler_range range("load");
     on_->make_current();
     check_counts();
     require_room();
@@ -77,6 +78,7 @@ class cuda_key : public loaded_key {
 
   std::unique_ptr<staged_partition> stage(const partition_input& input,
                                           const call_context& context) const override {
+    const profiler_range range("stage");
     on_->make_current();
     context.exec.check_cancelled();
     const partition_vectors vectors(input, plan_.shape, source_.rows.has_value(), context);
@@ -117,6 +119,7 @@ class cuda_key : public loaded_key {
   std::unique_ptr<computed_partition> compute(std::unique_ptr<staged_partition> opaque,
                                               const blinding_pair& blinding,
                                               const call_context& context) const override {
+    const profiler_range range("compute");
     on_->make_current();
     auto& staged = own<staged_cuda>(*opaque);
     const auto turn = wait_for_turn(context);
@@ -146,6 +149,7 @@ class cuda_key : public loaded_key {
   }
 
   proof_points finish(std::unique_ptr<computed_partition> opaque, const call_context& context) const override {
+    const profiler_range range("finish");
     context.exec.check_cancelled();
     const auto& computed = own<computed_cuda<Curve>>(*opaque);
     const auto sums =

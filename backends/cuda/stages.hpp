@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "prover/types.hpp"
+#include "runtime/range.hpp"
 #include "runtime/stream.hpp"
 
 namespace proofline::cuda {
@@ -22,6 +23,7 @@ class stage_clock {
 
   // What was enqueued since the stage before is stage `name`; `share` of the call is done with it.
   void end(const char* name, double share) {
+    nvtxMarkA(name);
     event reached;
     reached.record(stream_);
     open_.push_back({name, share, std::move(reached)});
