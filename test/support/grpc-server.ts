@@ -4,6 +4,7 @@
 // ever (`queued`) or run until they are let go (`held`). It reads lines: `go` lets the proofs go,
 // `measure` is answered by what was measured since the one before.
 
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
@@ -33,7 +34,9 @@ const key = { path: '/key', digest: 'ab'.repeat(32), checked: true };
 
 const pipeline = {
   choose: async () => 'cpu',
-  statement: async () => facts,
+  async statement({ path }: { readonly path: string }) {
+    return { ...facts, kind: JSON.parse(await readFile(path, 'utf8')).kind };
+  },
   hosts: () => [],
   drain() {},
   async proveStatement(_: StatementTask, listener: TaskListener) {

@@ -70,6 +70,15 @@ class ThreadInThis extends EventEmitter {
     setImmediate(() => this.#port.emit('message', structuredClone(message)));
   }
 
+  /** Ends as a thread does that has run out of memory. */
+  crash(): void {
+    this.#port.emit('message', { closeWithinMs: 0 });
+    this.once('message', () => {
+      this.emit('error', new Error('out of memory'));
+      this.emit('exit', 1);
+    });
+  }
+
   async terminate(): Promise<number> {
     return 0;
   }
@@ -131,6 +140,8 @@ export interface GrpcService {
   readonly statusUrl: string;
   readonly warned: string[];
   readonly client: GrpcClient;
+  /** Of its thread. */
+  crash(): void;
   stop(): Promise<void>;
 }
 
@@ -150,13 +161,17 @@ export async function grpcService(options: GrpcServiceOptions = {}): Promise<Grp
   });
   const events = new EventStream();
   const [told, warned]: [string[], string[]] = [[], []];
+  let thread: ThreadInThis | undefined;
   const cuzk = new Cuzk(
     { grpcListen: '127.0.0.1:0', grpcPublic: false, statusListen: '127.0.0.1:0', ...config },
     {
       ...{ jobs: jobs as unknown as JobService & KeyLoading, payloads, payloadFolder, events },
       keys: { list: async () => [{ ...KEY, circuit: 'porep 32GiB' }], resolve: async () => KEY },
       ...{ version: '0', shutdown: new AbortController().signal, protoPath: PROTO },
-      createThread: (wire) => new ThreadInThis(wire) as unknown as WireThread,
+      createThread: (wire) => {
+        thread = new ThreadInThis(wire);
+        return thread as unknown as WireThread;
+      },
       describeError: errorDescriber(),
       info: (message) => void told.push(message),
       warn: (message) => void warned.push(message),
@@ -170,6 +185,7 @@ export async function grpcService(options: GrpcServiceOptions = {}): Promise<Grp
   return {
     ...{ jobs, payloads, events, folder, address, warned, client },
     statusUrl: after('status at '),
+    crash: () => thread?.crash(),
     async stop() {
       client.close();
       await cuzk.stop();

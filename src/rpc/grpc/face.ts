@@ -9,7 +9,7 @@ import { type FromWire, GrpcError, type ToWire } from './wire.ts';
 import type { WireOptions } from './wire-server.ts';
 
 /** Pause before the thread is started again after it has ended by itself. */
-const RESTART_MS = 1000;
+const RESTART_MS = 250;
 /** Calls that are left once the jobs have been closed get so long to be answered. */
 const CLOSE_MS = 2000;
 

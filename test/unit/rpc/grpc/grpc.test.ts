@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ProverError } from '../../../../src/core/errors.ts';
 import type { Micros } from '../../../../src/core/units.ts';
 import {
+  type Answer,
   type GrpcService,
   type GrpcServiceOptions,
   grpcClient,
@@ -409,6 +410,19 @@ describe('what monitors read', () => {
       expect(await refused.text()).toBe('404 Not Found\n');
     }
   });
+});
+
+it('a thread that has crashed starts again, at its place; jobs go on', async () => {
+  const lost = prove(porep()).catch((error) => error);
+  await service.jobs.until(1);
+  service.crash();
+  expect(await lost).toMatchObject({ code: expect.any(Number) });
+  const again = (): Promise<Answer> => prove(porep()).catch(again);
+  const answer = again();
+  service.jobs.complete('job-1', PROOF);
+  expect((await answer).result.proof).toEqual(PROOF);
+  expect(service.jobs.all).toHaveLength(1);
+  expect(service.warned).toEqual(['gRPC: its thread has ended and starts again: out of memory']);
 });
 
 describe('where it listens', () => {
