@@ -345,11 +345,12 @@ describe('across processes', () => {
     await next.close(0);
   });
 
-  it('drains what runs', async () => {
-    const job = await submit('slow');
+  it('drains what runs, and starts nothing that waits', async () => {
+    const [job, waiting] = [await submit('slow'), await submit('slow')];
     await expect.poll(() => jobs.get(job.id).state).toBe('running');
     await jobs.close(5000);
     expect(store.get(job.id).state).toBe('completed');
+    expect(store.get(waiting.id)).toMatchObject({ state: 'queued', attempts: 0 });
   });
 });
 

@@ -84,6 +84,10 @@ it('gives a crashing host up after three starts, ends every open stage and goes 
   const start = ['HOST_BOOT_START', 'HOST_BOOT_END', 'GPU_START', 'GPU_END'];
   expect(listener.events.map(({ event }) => event)).toEqual([...start, ...start, ...start]);
   expect(listener.events[3]?.attributes).toEqual({ error: 'ERR_HOST_CRASHED' });
+  const pauseMs = (from: number) =>
+    ((listener.events[from + 1]?.atMicros ?? 0) - (listener.events[from]?.atMicros ?? 0)) / 1000;
+  expect(pauseMs(3)).toBeGreaterThan(95);
+  expect(pauseMs(7)).toBeGreaterThan(195);
   await expect(pipeline.prove(task('b'), new Recorder())).resolves.toMatchObject({ attempts: 1 });
   expect(pipeline.hosts().find((host) => host.backend === 'cpu')?.restarts).toBe(3);
 });
