@@ -26,7 +26,9 @@ int bench_transforms(const bench_context& context, int log_n);
 int bench_partition(const bench_context& context, const std::string& shape, int partitions);
 
 inline double milliseconds() {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration<double, std::milli>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 inline double median(std::vector<double> v) {
   std::sort(v.begin(), v.end());

@@ -29,7 +29,8 @@ void rate(const char* name, int iterations, const bench_context& context) {
   const unsigned blocks = unsigned(context.facts.sm_count) * 4;
   std::vector<element<P>> start(2 * blocks * 128);
   for (auto& e : start)
-    for (int i = 0; i < element<P>::N; i++) e.l[i] = i + 1 < element<P>::N ? 0x9e3779b9u * uint32_t(i + 3) : 0x01234567u;
+    for (int i = 0; i < element<P>::N; i++)
+      e.l[i] = i + 1 < element<P>::N ? 0x9e3779b9u * uint32_t(i + 3) : 0x01234567u;
   const device_array<element<P>> d(start);
   std::vector<double> times;
   for (int run = 0; run < 5; run++) {

@@ -43,12 +43,14 @@ __global__ void fill_random(element<P>* d, size_t n, uint64_t seed) {
 
 constexpr unsigned sum_blocks = 256, sum_threads = 256;
 
-// partial[t] = Σ scalar[i]·(left[p >> shift] + right[p & mask]) over the i of thread t, p the point of i.
+// partial[t] = Σ scalar[i]·(left[p >> shift] + right[p & mask]) over the i of thread t, p the point
+// of i.
 template <class P>
 __global__ void __launch_bounds__(sum_threads)
     sum_logarithms(element<P>* partial, const element<P>* scalars, const uint32_t* index, size_t n,
                    const element<P>* left, const element<P>* right, int shift) {
-  const size_t t = blockIdx.x * size_t{sum_threads} + threadIdx.x, step = size_t(gridDim.x) * sum_threads;
+  const size_t t = blockIdx.x * size_t{sum_threads} + threadIdx.x,
+               step = size_t(gridDim.x) * sum_threads;
   element<P> sum{};
   for (size_t i = t; i < n; i += step) {
     const size_t p = index != nullptr ? index[i] : i;
@@ -63,7 +65,8 @@ __global__ void __launch_bounds__(sum_threads)
   store8<P>(partial + t, sum);
 }
 
-// 2^log_n distinct points (l_j + r_k)·G whose logarithms are known, so that every sum of them can be checked.
+// 2^log_n distinct points (l_j + r_k)·G whose logarithms are known, so that every sum of them can
+// be checked.
 template <class G>
 struct known_points {
   using F = typename G::scalar;
@@ -77,16 +80,19 @@ struct known_points {
   device_array<affine> points;
 
   // `room`: space for more points behind them (tables).
-  known_points(size_t n, uint64_t seed, const device_facts& facts, const executor& exec, size_t room = 0)
+  known_points(size_t n, uint64_t seed, const device_facts& facts, const executor& exec,
+               size_t room = 0)
       : shift((std::bit_width(n - 1) + 1) / 2), n(n) {
     const size_t n_right = size_t{1} << shift, n_left = (n + n_right - 1) >> shift;
     left = random_elements<F>(n_left, seed), right = random_elements<F>(n_right, seed + 1);
     const fixed_base<G> base(n_left + n_right, exec);
     const device_array<affine> d_l(points_of(base, left, exec)), d_r(points_of(base, right, exec));
-    d_left = device_array<element<P>>(words_of(left)), d_right = device_array<element<P>>(words_of(right));
+    d_left = device_array<element<P>>(words_of(left)),
+    d_right = device_array<element<P>>(words_of(right));
     points = device_array<affine>(n + room);
     device_array<uint8_t> work(point_grid<G>::workspace_bytes(facts));
-    point_grid<G>::run(d_l.get(), d_r.get(), shift, uint32_t(n), points.get(), work.get(), facts, nullptr);
+    point_grid<G>::run(d_l.get(), d_r.get(), shift, uint32_t(n), points.get(), work.get(), facts,
+                       nullptr);
     CUDA_OK(cudaDeviceSynchronize());
     for (const size_t i : {size_t{0}, n / 3, n - 1})
       require(points.read(i, 1)[0] == multiply(G::generator(), log(i).to_canonical()).to_affine(),
@@ -95,11 +101,12 @@ struct known_points {
 
   F log(size_t i) const { return left[i >> shift] + right[i & ((size_t{1} << shift) - 1)]; }
 
-  // Σ scalar·log over `count` scalars in Montgomery form (all 1 without them), of the points that `index` names.
+  // Σ scalar·log over `count` scalars in Montgomery form (all 1 without them), of the points that
+  // `index` names.
   F expected_log(const element<P>* d_scalars, const uint32_t* d_index, size_t count) const {
     device_array<element<P>> partial(sum_blocks * sum_threads);
-    sum_logarithms<P><<<sum_blocks, sum_threads>>>(partial.get(), d_scalars, d_index, count, d_left.get(),
-                                                   d_right.get(), shift);
+    sum_logarithms<P><<<sum_blocks, sum_threads>>>(partial.get(), d_scalars, d_index, count,
+                                                   d_left.get(), d_right.get(), shift);
     CUDA_OK(cudaGetLastError());
     F sum = F::zero();
     for (const element<P>& e : partial.read()) {

@@ -6,8 +6,8 @@ namespace proofline::cuda {
 namespace {
 
 template <class G>
-typename G::xyzz device_msm(const msm_shape& shape, const typename G::affine* points, const msm_terms& terms,
-                            const device_facts& facts) {
+typename G::xyzz device_msm(const msm_shape& shape, const typename G::affine* points,
+                            const msm_terms& terms, const device_facts& facts) {
   device_array<uint8_t> work(msm<G>::workspace_bytes(shape, facts));
   device_array<typename G::xyzz> partials(msm<G>::partial_count(shape));
   msm<G>::run(shape, points, terms, partials.get(), work.get(), facts, nullptr);
@@ -26,11 +26,13 @@ int check_group(const char* name, const bench_context& context, int log_n_max) {
   int wrong = 0;
   const auto base_logs = random_elements<F>(8, 3);
   std::vector<affine> base;
-  for (const F& l : base_logs) base.push_back(multiply(G::generator(), l.to_canonical()).to_affine());
-  for (const size_t n : {size_t{1}, size_t{2}, size_t{3}, size_t{100}, size_t{1000}, size_t{1} << 14}) {
+  for (const F& l : base_logs)
+    base.push_back(multiply(G::generator(), l.to_canonical()).to_affine());
+  for (const size_t n :
+       {size_t{1}, size_t{2}, size_t{3}, size_t{100}, size_t{1000}, size_t{1} << 14}) {
     if (n > size_t{1} << log_n_max) continue;
-    for (const mix kind : {mix::random, mix::one_scalar, mix::half_zero, mix::infinities, mix::minus_one,
-                           mix::opposite, mix::small}) {
+    for (const mix kind : {mix::random, mix::one_scalar, mix::half_zero, mix::infinities,
+                           mix::minus_one, mix::opposite, mix::small}) {
       std::vector<affine> points(n);
       std::vector<F> logs(n), k = random_elements<F>(n, engine());
       for (size_t i = 0; i < n; i++) {
@@ -64,24 +66,28 @@ int check_group(const char* name, const bench_context& context, int log_n_max) {
         wrong++;
       };
       const msm_shape any = msm<G>::choose(n, size_t{1} << 32, context.facts);
-      check("sum", device_msm<G>(any, d_points.get(), {d_canonical.get()}, context.facts), expected);
+      check("sum", device_msm<G>(any, d_points.get(), {d_canonical.get()}, context.facts),
+            expected);
       msm_shape other{n, n, kind == mix::random ? 13 : 7, 1, 5};
-      check("sum by groups", device_msm<G>(other, d_points.get(),
-                                           {reinterpret_cast<const words<4>*>(d_k.get()), true, d_index.get()},
-                                           context.facts),
+      check("sum by groups",
+            device_msm<G>(other, d_points.get(),
+                          {reinterpret_cast<const words<4>*>(d_k.get()), true, d_index.get()},
+                          context.facts),
             chosen);
       device_array<uint8_t> work(bit_sum<G>::workspace_bytes(n, context.facts));
       device_array<typename G::xyzz> partial(1);
-      bit_sum<G>::run(d_points.get(), d_index.get(), uint32_t(n), partial.get(), work.get(), context.facts, nullptr);
+      bit_sum<G>::run(d_points.get(), d_index.get(), uint32_t(n), partial.get(), work.get(),
+                      context.facts, nullptr);
       check("bit sum", partial.read()[0], plain);
       if constexpr (std::is_same_v<G, bls12_381_g1> || std::is_same_v<G, bn254_g1>) {
         if (kind == mix::random || kind == mix::infinities) {
           msm_shape tables{n, n, 9, 4, 2};
           device_array<affine> more(n * 4);
-          CUDA_OK(cudaMemcpy(more.get(), d_points.get(), n * sizeof(affine), cudaMemcpyDeviceToDevice));
+          CUDA_OK(
+              cudaMemcpy(more.get(), d_points.get(), n * sizeof(affine), cudaMemcpyDeviceToDevice));
           msm<G>::make_tables(tables, more.get(), nullptr);
-          check("sum by tables", device_msm<G>(tables, more.get(), {d_canonical.get()}, context.facts),
-                expected);
+          check("sum by tables",
+                device_msm<G>(tables, more.get(), {d_canonical.get()}, context.facts), expected);
         }
       }
     }
@@ -91,7 +97,8 @@ int check_group(const char* name, const bench_context& context, int log_n_max) {
 }
 
 template <class G>
-int bench_group(const bench_context& context, const char* name, int log_n, int window_bits, int tables) {
+int bench_group(const bench_context& context, const char* name, int log_n, int window_bits,
+                int tables) {
   using F = typename G::scalar;
   using P = typename F::params;
   const size_t n = size_t{1} << log_n;
@@ -99,11 +106,13 @@ int bench_group(const bench_context& context, const char* name, int log_n, int w
   device_array<element<P>> scalars(n);
   fill_random<P><<<2048, 256>>>(scalars.get(), n, 99);
   CUDA_OK(cudaGetLastError());
-  const auto expected = multiply(G::generator(), known.expected_log(scalars.get(), nullptr, n).to_canonical());
+  const auto expected =
+      multiply(G::generator(), known.expected_log(scalars.get(), nullptr, n).to_canonical());
   size_t free_bytes = 0, total = 0;
   CUDA_OK(cudaMemGetInfo(&free_bytes, &total));
   msm_shape shape{n, n, window_bits, tables, 1};
-  if (window_bits == 0) shape = msm<G>::choose(n, free_bytes - (size_t{1} << 30), context.facts, tables);
+  if (window_bits == 0)
+    shape = msm<G>::choose(n, free_bytes - (size_t{1} << 30), context.facts, tables);
   else
     for (msm_shape s = shape; s.group <= msm<G>::sets(shape); s.group++) {
       if (uint64_t(n) * uint64_t(s.group) * uint64_t(tables) > uint64_t{1} << 30) break;
@@ -125,8 +134,10 @@ int bench_group(const bench_context& context, const char* name, int log_n, int w
   CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   for (int run = 0; run < 6; run++) {
     const double start = milliseconds();
-    msm<G>::run(shape, known.points.get(), {reinterpret_cast<const words<4>*>(scalars.get()), true}, partials.get(), work.get(), context.facts, stream);
-    CUDA_OK(cudaMemcpyAsync(host, partials.get(), count * sizeof *host, cudaMemcpyDeviceToHost, stream));
+    msm<G>::run(shape, known.points.get(), {reinterpret_cast<const words<4>*>(scalars.get()), true},
+                partials.get(), work.get(), context.facts, stream);
+    CUDA_OK(cudaMemcpyAsync(host, partials.get(), count * sizeof *host, cudaMemcpyDeviceToHost,
+                            stream));
     CUDA_OK(cudaStreamSynchronize(stream));
     const double device = milliseconds();
     const auto sum = msm<G>::combine(shape, host);
@@ -136,10 +147,13 @@ int bench_group(const bench_context& context, const char* name, int log_n, int w
   }
   CUDA_OK(cudaStreamDestroy(stream));
   CUDA_OK(cudaFreeHost(host));
-  std::printf("msm %s 2^%d c %d sets %d group %d tables %d (%.1f s): %.3f ms (%.3f .. %.3f), host part %.3f, work %.2f GB: %s\n",
-              name, log_n, shape.window_bits, msm<G>::sets(shape), shape.group, tables, tables_ms / 1e3, median(all),
-              *std::min_element(all.begin(), all.end()), *std::max_element(all.begin(), all.end()),
-              median(host_part), double(work.bytes()) / 1e9, right ? "right" : "WRONG");
+  std::printf(
+      "msm %s 2^%d c %d sets %d group %d tables %d (%.1f s): %.3f ms (%.3f .. %.3f), host part "
+      "%.3f, work %.2f GB: %s\n",
+      name, log_n, shape.window_bits, msm<G>::sets(shape), shape.group, tables, tables_ms / 1e3,
+      median(all), *std::min_element(all.begin(), all.end()),
+      *std::max_element(all.begin(), all.end()), median(host_part), double(work.bytes()) / 1e9,
+      right ? "right" : "WRONG");
   std::fflush(stdout);
   return right ? 0 : 1;
 }

@@ -20,15 +20,19 @@ struct synthetic_shape {
   int log_n;
   double a_density, b_density;  // of the auxiliary variables
   double field_elements;        // share of values that are no bits; 1: vectors are full
+  bool circom = false;          // BN254, a point for each wire, h in the basis of a zkey
 };
 
-// Sizes of one partition: 32 GiB sectors. PoRep has 1.05 % field elements, in clusters of 128 (its Poseidon
-// hashes), two thirds of which occur in B.
+// Sizes of one partition of sectors of 32 GiB, and of circom circuits with full-size values. PoRep
+// has 1.05 % field elements, in clusters of 128 (its Poseidon hashes), two thirds of which occur in
+// B.
 constexpr synthetic_shape synthetic_shapes[] = {
     {"porep", 328, 130169893, 130278869, 27, 0.99680, 0.25433, 0.01051},
     {"winning", 133, 375210, 370723, 19, 0.75708, 0.72506, 1},
     {"window", 25840, 126902376, 125305057, 27, 0.75770, 0.72418, 1},
     {"snap", 5, 80978488, 81049504, 27, 0.99710, 0.25912, 0.01051},
+    {"circom20", 2, 1040000, 1040002, 20, 1, 1, 1, true},
+    {"circom22", 2, 4190000, 4190002, 22, 1, 1, 1, true},
     {"tiny", 40, 5000, 5050, 13, 0.996, 0.25523, 0.05},
     {"small", 40, 2685673, 2687961, 22, 0.99599, 0.25523, 0.01051},
 };
@@ -36,10 +40,12 @@ constexpr synthetic_shape synthetic_shapes[] = {
 inline const synthetic_shape& synthetic_shape_of(const std::string& name) {
   for (const synthetic_shape& s : synthetic_shapes)
     if (name == s.name) return s;
-  throw format_error("shape", "porep, winning, window, snap, small or tiny", name);
+  throw format_error("shape", "porep, winning, window, snap, circom20, circom22, small or tiny",
+                     name);
 }
 
-// Random bits by word, with the share of ones that each range asks for; the same for each number of threads.
+// Random bits by word, with the share of ones that each range asks for; the same for each number of
+// threads.
 inline uint64_t mixed(uint64_t z) {
   z += 0x9e3779b97f4a7c15u;
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -50,11 +56,11 @@ inline bool chance(uint64_t seed, uint64_t i, double share) {
   return double(mixed(seed ^ i * 0xd1342543de82ef95u) >> 11) * 0x1p-53 < share;
 }
 
-// Below 2^254, so below r of BLS12-381.
+// Below 2^253, so below r of both curves.
 inline words<4> random_canonical(uint64_t seed, uint64_t i) {
   words<4> v;
   for (int j = 0; j < 4; j++) v.w[j] = mixed(seed + 4 * i + uint64_t(j));
-  v.w[3] >>= 2;
+  v.w[3] >>= 3;
   return v;
 }
 
@@ -74,8 +80,11 @@ struct synthetic_vector {
       for (uint64_t start = mixed(seed) % period; start + cluster <= n; start += period)
         for (uint32_t i = 0; i < cluster; i++) indices.push_back(uint32_t(start) + i);
     }
-    const size_t values = kind == compact_kind::bits ? (size_t(n) + 7) / 8 : kind == compact_kind::small ? n : 32 * size_t(n);
-    const size_t indices_at = 64 + aligned(values), exceptions_at = indices_at + aligned(4 * indices.size());
+    const size_t values = kind == compact_kind::bits    ? (size_t(n) + 7) / 8
+                          : kind == compact_kind::small ? n
+                                                        : 32 * size_t(n);
+    const size_t indices_at = 64 + aligned(values),
+                 exceptions_at = indices_at + aligned(4 * indices.size());
     synthetic_vector v;
     v.header_and_sections.resize(exceptions_at + 32 * indices.size());
     uint8_t* const b = v.header_and_sections.data();
@@ -91,15 +100,18 @@ struct synthetic_vector {
     });
     fill(kind, n, seed, b + 64, exec);
     for (const uint32_t i : indices) {
-      if (kind == compact_kind::small) b[64 + i] = 0;
-      else b[64 + i / 8] &= uint8_t(~(1u << (i & 7)));
+      if (kind == compact_kind::small)
+        b[64 + i] = 0;
+      else
+        b[64 + i / 8] &= uint8_t(~(1u << (i & 7)));
     }
     v.view = compact_vector::parse(v.header_and_sections, "synthetic vector");
     return v;
   }
 
  private:
-  static void fill(compact_kind kind, uint32_t n, uint64_t seed, uint8_t* to, const executor& exec) {
+  static void fill(compact_kind kind, uint32_t n, uint64_t seed, uint8_t* to,
+                   const executor& exec) {
     exec.run_ranges((size_t(n) + 63) / 64, 4096, [&](size_t begin, size_t end, unsigned) {
       for (size_t block = begin; block < end; block++) {
         const size_t first = block * 64, count = std::min<size_t>(64, n - first);
@@ -141,10 +153,12 @@ inline size_t set_bits(const bytes& bits) {
   return count;
 }
 
-// Σ value·log(point) over the wires of [first_wire, n) that occur; a point for each wire without bits.
+// Σ value·log(point) over the wires of [first_wire, n) that occur; a point for each wire without
+// bits.
 template <class F, class Log>
-F expected_sum(const compact_vector& w, uint32_t first_wire, uint32_t inputs, const bytes* input_bits,
-               const bytes* aux_bits, const Log& log, const executor& exec) {
+F expected_sum(const compact_vector& w, uint32_t first_wire, uint32_t inputs,
+               const bytes* input_bits, const bytes* aux_bits, const Log& log,
+               const executor& exec) {
   const uint32_t n = uint32_t(w.n), step = 1 << 16;
   const size_t blocks = (size_t(n) + step - 1) / step;
   const auto occurs = [&](uint32_t i) {
@@ -156,7 +170,8 @@ F expected_sum(const compact_vector& w, uint32_t first_wire, uint32_t inputs, co
   std::vector<size_t> before(blocks + 1);
   exec.run(blocks, [&](size_t k, unsigned) {
     size_t count = 0;
-    for (uint32_t i = uint32_t(k * step); i < std::min<size_t>(n, (k + 1) * step); i++) count += occurs(i);
+    for (uint32_t i = uint32_t(k * step); i < std::min<size_t>(n, (k + 1) * step); i++)
+      count += occurs(i);
     before[k + 1] = count;
   });
   for (size_t k = 0; k < blocks; k++) before[k + 1] += before[k];
@@ -168,7 +183,8 @@ F expected_sum(const compact_vector& w, uint32_t first_wire, uint32_t inputs, co
     for (uint32_t i = uint32_t(k * step); i < std::min<size_t>(n, (k + 1) * step); i++) {
       const bool exception = w.exceptions != 0 && e < w.indices + w.exceptions && *e == i;
       const uint8_t* const wide = w.kind == compact_kind::full ? w.values + 32 * size_t(i)
-                                  : exception ? w.exception_values + 32 * (e - w.indices) : nullptr;
+                                  : exception ? w.exception_values + 32 * (e - w.indices)
+                                              : nullptr;
       if (exception) e++;
       if (!occurs(i)) continue;
       const size_t p = point++;

@@ -11,9 +11,13 @@ namespace proofline::cuda {
 namespace {
 
 template <class P>
-const mont_t<P>* as_field(const element<P>* p) { return reinterpret_cast<const mont_t<P>*>(p); }
+const mont_t<P>* as_field(const element<P>* p) {
+  return reinterpret_cast<const mont_t<P>*>(p);
+}
 template <class P>
-mont_t<P>* as_field(element<P>* p) { return reinterpret_cast<mont_t<P>*>(p); }
+mont_t<P>* as_field(element<P>* p) {
+  return reinterpret_cast<mont_t<P>*>(p);
+}
 
 // partial[i] = x^(1024 i)·Σ_j d[1024 i + j]·x^j
 template <class P>
@@ -65,7 +69,8 @@ int check_quotient(const char* name, h_basis basis, int log_n, const bench_conte
   const quotient_plan<P> plan(basis, log_n, context.exec);
   const auto expected = plan.run(std::move(ha), std::move(hb), context.exec);
   device_array<F> d_a(ra), d_b(rb);
-  device_array<uint8_t> tables(domain<P>::table_bytes(basis, log_n)), work(domain<P>::workspace_bytes(basis, log_n));
+  device_array<uint8_t> tables(domain<P>::table_bytes(basis, log_n)),
+      work(domain<P>::workspace_bytes(basis, log_n));
   const domain<P> d(basis, log_n, tables.get());
   d.make_tables(nullptr);
   const F* const h = d.quotient(d_a.get(), d_b.get(), work.get(), nullptr);
@@ -73,7 +78,8 @@ int check_quotient(const char* name, h_basis basis, int log_n, const bench_conte
   std::vector<F> actual(n);
   CUDA_OK(cudaMemcpy(actual.data(), h, n * sizeof(F), cudaMemcpyDeviceToHost));
   size_t different = 0;
-  for (size_t i = 0; i < plan.scalar_count(); i++) different += !(actual[i].to_canonical() == expected[i]);
+  for (size_t i = 0; i < plan.scalar_count(); i++)
+    different += !(actual[i].to_canonical() == expected[i]);
   // There and back.
   device_array<F> there(ra);
   d.interpolate(there.get(), nullptr);
@@ -87,8 +93,8 @@ int check_quotient(const char* name, h_basis basis, int log_n, const bench_conte
   bool back = true;
   for (size_t i = 0; i < n; i++) back = back && again[i] == ra[i];
   if (different == 0 && interpolated && back) return 0;
-  std::printf("%s basis %d 2^%d: %zu of h differ, interpolation %d, there and back %d: WRONG\n", name, int(basis),
-              log_n, different, interpolated, back);
+  std::printf("%s basis %d 2^%d: %zu of h differ, interpolation %d, there and back %d: WRONG\n",
+              name, int(basis), log_n, different, interpolated, back);
   return 1;
 }
 
@@ -131,7 +137,8 @@ int bench_transforms(const bench_context&, int log_n) {
   using F = mont_t<P>;
   const size_t n = size_t{1} << log_n;
   const h_basis basis = h_basis::monomial;
-  device_array<uint8_t> tables(domain<P>::table_bytes(basis, log_n)), work(domain<P>::workspace_bytes(basis, log_n));
+  device_array<uint8_t> tables(domain<P>::table_bytes(basis, log_n)),
+      work(domain<P>::workspace_bytes(basis, log_n));
   const domain<P> d(basis, log_n, tables.get());
   d.make_tables(nullptr);
   device_array<element<P>> a(n), b(n), a0(n), b0(n);
@@ -150,16 +157,17 @@ int bench_transforms(const bench_context&, int log_n) {
   CUDA_OK(cudaDeviceSynchronize());
   const F h_x = value_at<P>(reinterpret_cast<const element<P>*>(h), n, x);
   // The workspace holds n times the coefficients of c.
-  const F c_x = value_at<P>(reinterpret_cast<const element<P>*>(work.get()), n, x) * F::from_u64(n).inverse();
+  const F c_x =
+      value_at<P>(reinterpret_cast<const element<P>*>(work.get()), n, x) * F::from_u64(n).inverse();
   const bool right = h_x * (x.pow(words<1>{{n}}) - F::one()) == a_x * b_x - c_x;
   const double forward = device_median(7, [&] { d.evaluate(as_field<P>(a.get()), nullptr); });
   const double inverse = device_median(7, [&] { d.interpolate(as_field<P>(a.get()), nullptr); });
   restore();
-  const double whole =
-      device_median(7, [&] { d.quotient(as_field<P>(a.get()), as_field<P>(b.get()), work.get(), nullptr); });
+  const double whole = device_median(
+      7, [&] { d.quotient(as_field<P>(a.get()), as_field<P>(b.get()), work.get(), nullptr); });
   const double make = device_median(1, [&] { d.make_tables(nullptr); });
-  std::printf("ntt 2^%d: forward %.3f ms, inverse %.3f ms, quotient %.2f ms, tables %.1f ms: %s\n", log_n, forward,
-              inverse, whole, make, right ? "right" : "WRONG");
+  std::printf("ntt 2^%d: forward %.3f ms, inverse %.3f ms, quotient %.2f ms, tables %.1f ms: %s\n",
+              log_n, forward, inverse, whole, make, right ? "right" : "WRONG");
   std::fflush(stdout);
   return right ? 0 : 1;
 }

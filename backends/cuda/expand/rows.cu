@@ -17,10 +17,13 @@ PROOFLINE_DEVICE element<P> in_montgomery_form(const element<P>& canonical) {
   return scalar_product<P>(canonical, r_squared);
 }
 
-PROOFLINE_DEVICE uint32_t reversed(uint32_t i, int bits) { return bits == 0 ? 0 : __brev(i) >> (32 - bits); }
+PROOFLINE_DEVICE uint32_t reversed(uint32_t i, int bits) {
+  return bits == 0 ? 0 : __brev(i) >> (32 - bits);
+}
 
 template <class P>
-__global__ void __launch_bounds__(256) expand_kernel(element<P>* out, const compact_vector v, int log_n) {
+__global__ void __launch_bounds__(256)
+    expand_kernel(element<P>* out, const compact_vector v, int log_n) {
   const size_t j = blockIdx.x * size_t{256} + threadIdx.x;
   if (j >= size_t{1} << log_n) return;
   const uint32_t i = reversed(uint32_t(j), log_n);
@@ -45,7 +48,8 @@ __global__ void __launch_bounds__(256) expand_kernel(element<P>* out, const comp
 }
 
 template <class P>
-__global__ void __launch_bounds__(256) expand_exceptions(element<P>* out, const compact_vector v, int log_n) {
+__global__ void __launch_bounds__(256)
+    expand_exceptions(element<P>* out, const compact_vector v, int log_n) {
   const size_t e = blockIdx.x * size_t{256} + threadIdx.x;
   if (e >= v.exceptions || v.indices[e] >= v.n) return;
   const auto* const values = reinterpret_cast<const element<P>*>(v.exception_values);
@@ -64,7 +68,8 @@ void expand_rows(const compact_vector& v, int log_n, mont_t<P>* d_out, cudaStrea
   CUDA_OK(cudaGetLastError());
 }
 
-template void expand_rows<bls12_381_fr_params>(const compact_vector&, int, bls12_381_fr*, cudaStream_t);
+template void expand_rows<bls12_381_fr_params>(const compact_vector&, int, bls12_381_fr*,
+                                               cudaStream_t);
 template void expand_rows<bn254_fr_params>(const compact_vector&, int, bn254_fr*, cudaStream_t);
 
 }  // namespace proofline::cuda

@@ -2,9 +2,10 @@
 
 #include <cstdint>
 
-// The instructions of multi-word arithmetic on 32-bit words. Those that read or write the carry flag are
-// volatile: they keep their order, and ptxas pairs a mad.lo.cc with the madc.hi.cc behind it into one wide
-// product with carry. On the host the flag is a variable, so that the code over them can be tested there.
+// The instructions of multi-word arithmetic on 32-bit words. Those that read or write the carry
+// flag are volatile: they keep their order, and ptxas pairs a mad.lo.cc with the madc.hi.cc behind
+// it into one wide product with carry. On the host the flag is a variable, so that the code over
+// them can be tested there.
 #if defined(__CUDACC__)
 #define PROOFLINE_DEVICE __device__ __forceinline__
 #else
@@ -15,17 +16,17 @@ namespace proofline::cuda {
 
 #if defined(__CUDA_ARCH__) || defined(__CUDACC__)
 
-#define PROOFLINE_CARRY3(name, text)                                                       \
-  PROOFLINE_DEVICE uint32_t name(uint32_t a, uint32_t b) {                                 \
-    uint32_t r;                                                                            \
-    asm volatile(text " %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));                          \
-    return r;                                                                              \
+#define PROOFLINE_CARRY3(name, text)                              \
+  PROOFLINE_DEVICE uint32_t name(uint32_t a, uint32_t b) {        \
+    uint32_t r;                                                   \
+    asm volatile(text " %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b)); \
+    return r;                                                     \
   }
-#define PROOFLINE_CARRY4(name, text)                                                       \
-  PROOFLINE_DEVICE uint32_t name(uint32_t a, uint32_t b, uint32_t c) {                     \
-    uint32_t r;                                                                            \
-    asm volatile(text " %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(c));              \
-    return r;                                                                              \
+#define PROOFLINE_CARRY4(name, text)                                          \
+  PROOFLINE_DEVICE uint32_t name(uint32_t a, uint32_t b, uint32_t c) {        \
+    uint32_t r;                                                               \
+    asm volatile(text " %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(c)); \
+    return r;                                                                 \
   }
 PROOFLINE_CARRY3(add_cc, "add.cc.u32")
 PROOFLINE_CARRY3(addc_cc, "addc.cc.u32")
@@ -50,10 +51,14 @@ inline uint32_t with_carry_out(uint64_t sum) {
 }
 inline uint32_t high(uint32_t a, uint32_t b) { return uint32_t(uint64_t(a) * b >> 32); }
 inline uint32_t add_cc(uint32_t a, uint32_t b) { return with_carry_out(uint64_t(a) + b); }
-inline uint32_t addc_cc(uint32_t a, uint32_t b) { return with_carry_out(uint64_t(a) + b + carry_flag); }
+inline uint32_t addc_cc(uint32_t a, uint32_t b) {
+  return with_carry_out(uint64_t(a) + b + carry_flag);
+}
 inline uint32_t addc(uint32_t a, uint32_t b) { return a + b + carry_flag; }
 inline uint32_t sub_cc(uint32_t a, uint32_t b) { return with_carry_out(uint64_t(a) - b); }
-inline uint32_t subc_cc(uint32_t a, uint32_t b) { return with_carry_out(uint64_t(a) - b - carry_flag); }
+inline uint32_t subc_cc(uint32_t a, uint32_t b) {
+  return with_carry_out(uint64_t(a) - b - carry_flag);
+}
 inline uint32_t subc(uint32_t a, uint32_t b) { return a - b - carry_flag; }
 inline uint32_t mad_lo_cc(uint32_t a, uint32_t b, uint32_t c) { return add_cc(a * b, c); }
 inline uint32_t madc_lo_cc(uint32_t a, uint32_t b, uint32_t c) { return addc_cc(a * b, c); }

@@ -3,9 +3,9 @@
 #include "field/element.cuh"
 #include "field/fp2.hpp"
 
-// F_p for the formulas of backends/common (points, F_p²) in device code: canonical values, the bytes of mont_t.
-// Products are calls: these formulas run where few of them are left to do, and inlined they would take minutes
-// to compile.
+// F_p for the formulas of backends/common (points, F_p²) in device code: canonical values, the
+// bytes of mont_t. Products are calls: these formulas run where few of them are left to do, and
+// inlined they would take minutes to compile.
 namespace proofline::cuda {
 
 template <class P>
@@ -20,7 +20,9 @@ struct device_field {
   static __device__ device_field zero() { return {}; }
   static __device__ device_field one() { return {one_of<P>()}; }
   __device__ bool is_zero() const { return *this == zero(); }
-  friend __device__ bool operator==(const device_field& a, const device_field& b) { return equal<P>(a.v, b.v); }
+  friend __device__ bool operator==(const device_field& a, const device_field& b) {
+    return equal<P>(a.v, b.v);
+  }
 
   friend __device__ device_field operator+(const device_field& a, const device_field& b) {
     element<P> t = a.v;

@@ -3,13 +3,14 @@
 #include "field/carry.cuh"
 #include "field/mont.hpp"
 
-// Montgomery arithmetic on 32-bit words held in registers: the same numbers as backends/common's mont_t, with
-// R = 2^(32N). A product is summed in two word arrays, `even` of the 32 by 32 products that start at an even
-// word and `odd` of the others, so that each product is one wide multiply-add on an aligned pair of registers.
-// The multiply pipe is the limit: 2N² of them and N narrow ones a multiplication.
+// Montgomery arithmetic on 32-bit words held in registers: the same numbers as backends/common's
+// mont_t, with R = 2^(32N). A product is summed in two word arrays, `even` of the 32 by 32 products
+// that start at an even word and `odd` of the others, so that each product is one wide multiply-add
+// on an aligned pair of registers. The multiply pipe is the limit: 2N² of them and N narrow ones a
+// multiplication.
 //
-// "Loose" values are below 2p. Every operation here takes loose values and gives loose values unless it says
-// otherwise: p < 2^(32N)/4, so a·b·R⁻¹ + p stays below 2p.
+// "Loose" values are below 2p. Every operation here takes loose values and gives loose values
+// unless it says otherwise: p < 2^(32N)/4, so a·b·R⁻¹ + p stays below 2p.
 namespace proofline::cuda {
 
 template <class P>
@@ -358,8 +359,9 @@ PROOFLINE_DEVICE element<P> square(const element<P>& a) {
 
 // ---- inversion
 
-// Division steps in the half-delta variant (Bernstein and Yang, eprint 2019/266, and Wuille's bounds: 590 steps
-// for 256 bits, 878 for 381), 30 on one word at a time, without branches on data. Signed limbs of 30 bits.
+// Division steps in the half-delta variant (Bernstein and Yang, eprint 2019/266, and Wuille's
+// bounds: 590 steps for 256 bits, 878 for 381), 30 on one word at a time, without branches on data.
+// Signed limbs of 30 bits.
 template <class P>
 struct inversion {
   static constexpr int N = element<P>::N;
@@ -381,7 +383,8 @@ struct inversion {
 
 // (x, y) ← ((u·x + v·y)/2^30, (q·x + r·y)/2^30), exact.
 template <int L>
-PROOFLINE_DEVICE void divide_step_exact(int32_t* x, int32_t* y, int32_t u, int32_t v, int32_t q, int32_t r) {
+PROOFLINE_DEVICE void divide_step_exact(int32_t* x, int32_t* y, int32_t u, int32_t v, int32_t q,
+                                        int32_t r) {
   int64_t cx = int64_t(u) * x[0] + int64_t(v) * y[0], cy = int64_t(q) * x[0] + int64_t(r) * y[0];
   cx >>= 30, cy >>= 30;
 #pragma unroll
@@ -396,7 +399,8 @@ PROOFLINE_DEVICE void divide_step_exact(int32_t* x, int32_t* y, int32_t u, int32
 
 // The same mod p: a centred multiple of p makes it divisible. |x| and |y| grow by p/2 at most.
 template <class P>
-PROOFLINE_DEVICE void divide_step_modular(int32_t* x, int32_t* y, int32_t u, int32_t v, int32_t q, int32_t r) {
+PROOFLINE_DEVICE void divide_step_modular(int32_t* x, int32_t* y, int32_t u, int32_t v, int32_t q,
+                                          int32_t r) {
   using I = inversion<P>;
   int64_t cx = int64_t(u) * x[0] + int64_t(v) * y[0], cy = int64_t(q) * x[0] + int64_t(r) * y[0];
   const int32_t mx = int32_t(uint32_t(cx) * I::inverse << 2) >> 2;

@@ -2,8 +2,8 @@
 
 #include "field/element.cuh"
 
-// Elements of F_r for transforms: eight words, any 256-bit number standing for its residue ("wide") until a
-// pass ends. Products take one wide factor and one below r and are canonical.
+// Elements of F_r for transforms: eight words, any 256-bit number standing for its residue ("wide")
+// until a pass ends. Products take one wide factor and one below r and are canonical.
 namespace proofline::cuda {
 
 template <class P>
@@ -14,30 +14,33 @@ using scalar_element = element<P>;
   "+r"(x[0]), "+r"(x[1]), "+r"(x[2]), "+r"(x[3]), "+r"(x[4]), "+r"(x[5]), "+r"(x[6]), "+r"(x[7])
 #define PROOFLINE_READ8(x) \
   "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(x[4]), "r"(x[5]), "r"(x[6]), "r"(x[7])
-#define PROOFLINE_MODULUS8(P) \
-  "n"(modulus_words<P>::p(0)), "n"(modulus_words<P>::p(1)), "n"(modulus_words<P>::p(2)), \
+#define PROOFLINE_MODULUS8(P)                                                                \
+  "n"(modulus_words<P>::p(0)), "n"(modulus_words<P>::p(1)), "n"(modulus_words<P>::p(2)),     \
       "n"(modulus_words<P>::p(3)), "n"(modulus_words<P>::p(4)), "n"(modulus_words<P>::p(5)), \
       "n"(modulus_words<P>::p(6)), "n"(modulus_words<P>::p(7))
-#define PROOFLINE_TWICE8(P) \
-  "n"(modulus_words<P>::twice(0)), "n"(modulus_words<P>::twice(1)), "n"(modulus_words<P>::twice(2)), \
-      "n"(modulus_words<P>::twice(3)), "n"(modulus_words<P>::twice(4)), "n"(modulus_words<P>::twice(5)), \
+#define PROOFLINE_TWICE8(P)                                             \
+  "n"(modulus_words<P>::twice(0)), "n"(modulus_words<P>::twice(1)),     \
+      "n"(modulus_words<P>::twice(2)), "n"(modulus_words<P>::twice(3)), \
+      "n"(modulus_words<P>::twice(4)), "n"(modulus_words<P>::twice(5)), \
       "n"(modulus_words<P>::twice(6)), "n"(modulus_words<P>::twice(7))
 // a ± b, then the constant the other way if that left the eight words.
-#define PROOFLINE_ADD_SUB8(op, undo)                                                                \
-  "{.reg .pred p; .reg .u32 c; " op ".cc.u32 %0, %0, %8; " op "c.cc.u32 %1, %1, %9; " op            \
-  "c.cc.u32 %2, %2, %10; " op "c.cc.u32 %3, %3, %11; " op "c.cc.u32 %4, %4, %12; " op               \
-  "c.cc.u32 %5, %5, %13; " op "c.cc.u32 %6, %6, %14; " op "c.cc.u32 %7, %7, %15; " op               \
-  "c.u32 c, 0, 0; setp.ne.u32 p, c, 0; @p " undo ".cc.u32 %0, %0, %16; @p " undo                    \
-  "c.cc.u32 %1, %1, %17; @p " undo "c.cc.u32 %2, %2, %18; @p " undo "c.cc.u32 %3, %3, %19; @p " undo \
-  "c.cc.u32 %4, %4, %20; @p " undo "c.cc.u32 %5, %5, %21; @p " undo "c.cc.u32 %6, %6, %22; @p " undo \
-  "c.u32 %7, %7, %23;}"
+#define PROOFLINE_ADD_SUB8(op, undo)                                                     \
+  "{.reg .pred p; .reg .u32 c; " op ".cc.u32 %0, %0, %8; " op "c.cc.u32 %1, %1, %9; " op \
+  "c.cc.u32 %2, %2, %10; " op "c.cc.u32 %3, %3, %11; " op "c.cc.u32 %4, %4, %12; " op    \
+  "c.cc.u32 %5, %5, %13; " op "c.cc.u32 %6, %6, %14; " op "c.cc.u32 %7, %7, %15; " op    \
+  "c.u32 c, 0, 0; setp.ne.u32 p, c, 0; @p " undo ".cc.u32 %0, %0, %16; @p " undo         \
+  "c.cc.u32 %1, %1, %17; @p " undo "c.cc.u32 %2, %2, %18; @p " undo                      \
+  "c.cc.u32 %3, %3, %19; @p " undo "c.cc.u32 %4, %4, %20; @p " undo                      \
+  "c.cc.u32 %5, %5, %21; @p " undo "c.cc.u32 %6, %6, %22; @p " undo "c.u32 %7, %7, %23;}"
 #endif
 
 // a − b, plus r if that is negative.
 template <class P>
 PROOFLINE_DEVICE void subtract_r(uint32_t* a, const uint32_t* b) {
 #if defined(__CUDA_ARCH__)
-  asm(PROOFLINE_ADD_SUB8("sub", "add") : PROOFLINE_WORDS8(a) : PROOFLINE_READ8(b), PROOFLINE_MODULUS8(P));
+  asm(PROOFLINE_ADD_SUB8("sub", "add")
+      : PROOFLINE_WORDS8(a)
+      : PROOFLINE_READ8(b), PROOFLINE_MODULUS8(P));
 #else
   const modulus_array<P> m;
   if (sub_in_place<8>(a, b)) add_in_place<8>(a, m.w);
@@ -48,7 +51,9 @@ PROOFLINE_DEVICE void subtract_r(uint32_t* a, const uint32_t* b) {
 template <class P>
 PROOFLINE_DEVICE void subtract_2r(uint32_t* a, const uint32_t* b) {
 #if defined(__CUDA_ARCH__)
-  asm(PROOFLINE_ADD_SUB8("sub", "add") : PROOFLINE_WORDS8(a) : PROOFLINE_READ8(b), PROOFLINE_TWICE8(P));
+  asm(PROOFLINE_ADD_SUB8("sub", "add")
+      : PROOFLINE_WORDS8(a)
+      : PROOFLINE_READ8(b), PROOFLINE_TWICE8(P));
 #else
   const modulus_array<P> m;
   if (sub_in_place<8>(a, b)) add_in_place<8>(a, m.w), add_in_place<8>(a, m.w);
@@ -59,7 +64,9 @@ PROOFLINE_DEVICE void subtract_2r(uint32_t* a, const uint32_t* b) {
 template <class P>
 PROOFLINE_DEVICE void add_wide(uint32_t* a, const uint32_t* b) {
 #if defined(__CUDA_ARCH__)
-  asm(PROOFLINE_ADD_SUB8("add", "sub") : PROOFLINE_WORDS8(a) : PROOFLINE_READ8(b), PROOFLINE_TWICE8(P));
+  asm(PROOFLINE_ADD_SUB8("add", "sub")
+      : PROOFLINE_WORDS8(a)
+      : PROOFLINE_READ8(b), PROOFLINE_TWICE8(P));
 #else
   const modulus_array<P> m;
   a[0] = add_cc(a[0], b[0]);
@@ -104,7 +111,8 @@ PROOFLINE_DEVICE void subtract_multiple(uint32_t* a) {
 #pragma unroll
   for (int i = 0; i < 8; i++) {
     t[i] = a[i];
-    m[i] = modulus_words<P>::p(i) << shift | (i > 0 ? modulus_words<P>::p(i - 1) >> (32 - shift) : 0);
+    m[i] =
+        modulus_words<P>::p(i) << shift | (i > 0 ? modulus_words<P>::p(i - 1) >> (32 - shift) : 0);
   }
   const uint32_t borrow = sub_in_place<8>(t, m);
 #pragma unroll
@@ -149,15 +157,16 @@ PROOFLINE_DEVICE void reduce_odd(uint32_t* o, uint32_t q, const uint32_t* k) {
   o[7] = madc_hi(k[5], q, o[7]);
 }
 
-// BLS12-381: r = 1 − 2^32 + 2^64·K with K of six words, and 1/r = 1 mod 2^32, so the quotient's word is the low
-// word t itself and
+// BLS12-381: r = 1 − 2^32 + 2^64·K with K of six words, and 1/r = 1 mod 2^32, so the quotient's
+// word is the low word t itself and
 //   t − t·r = t·2^32 + t·(2^192 − K)·2^64 − t·2^256:
-// six products a word instead of eight and none for the quotient. The last terms together, the quotient, are
-// taken off at the end: the result lies in (−r, r). Cost: 64 + 48 wide products.
+// six products a word instead of eight and none for the quotient. The last terms together, the
+// quotient, are taken off at the end: the result lies in (−r, r). Cost: 64 + 48 wide products.
 template <>
 PROOFLINE_DEVICE element<bls12_381_fr_params> scalar_product<bls12_381_fr_params>(
     const element<bls12_381_fr_params>& x, const element<bls12_381_fr_params>& w) {
-  const uint32_t k[6] = {0x0001a401u, 0xac425bfdu, 0xf65e27fau, 0xccc627f7u, 0xd66282b7u, 0x8c1258acu};
+  const uint32_t k[6] = {0x0001a401u, 0xac425bfdu, 0xf65e27fau,
+                         0xccc627f7u, 0xd66282b7u, 0x8c1258acu};
   uint32_t even[8], odd[8], q[8], left = 0;
 #pragma unroll
   for (int i = 0; i < 8; i++) {

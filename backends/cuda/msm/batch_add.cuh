@@ -3,14 +3,15 @@
 #include "msm/lanes.cuh"
 #include "msm/pairs.cuh"
 
-// Batch-affine additions (Montgomery's trick): out = left + right for independent pairs, in chunks of K pairs a
-// lane; a block draws chunks from a counter until none is left.
-//   Forward: products of the differences x2 − x1; their prefixes go to global memory (a region a block, used
+// Batch-affine additions (Montgomery's trick): out = left + right for independent pairs, in chunks
+// of K pairs a lane; a block draws chunks from a counter until none is left.
+//   Forward: products of the differences x2 − x1; their prefixes go to global memory (a region a
+//   block, used
 //     again for every chunk).
-//   Inversion: groups of four lanes multiply up, one warp of the block inverts the 32 group products.
-//   Backward: 1/d, slope, sum. 5M + 1S an addition, plus about (4 + 53/4)M / K.
-// Both passes fetch indices two pairs ahead and coordinates one pair ahead. Three blocks of 128 on a
-// multiprocessor with up to 168 registers beat four with 128 registers and spills.
+//   Inversion: groups of four lanes multiply up, one warp of the block inverts the 32 group
+//   products. Backward: 1/d, slope, sum. 5M + 1S an addition, plus about (4 + 53/4)M / K.
+// Both passes fetch indices two pairs ahead and coordinates one pair ahead. Three blocks of 128 on
+// a multiprocessor with up to 168 registers beat four with 128 registers and spills.
 namespace proofline::cuda {
 
 constexpr int add_threads = 128, add_blocks_each = 3;
@@ -44,7 +45,8 @@ struct batch_adder {
   static PROOFLINE_DEVICE void store(E* to, const E& v) {
 #pragma unroll
     for (int i = 0; i < vectors; i++)
-      reinterpret_cast<uint4*>(to)[i] = make_uint4(v.l[4 * i], v.l[4 * i + 1], v.l[4 * i + 2], v.l[4 * i + 3]);
+      reinterpret_cast<uint4*>(to)[i] =
+          make_uint4(v.l[4 * i], v.l[4 * i + 1], v.l[4 * i + 2], v.l[4 * i + 3]);
   }
   // 16-byte words, a block's lanes apart.
   static PROOFLINE_DEVICE E load_prefix(const uint4* p) {
@@ -62,10 +64,12 @@ struct batch_adder {
       p[i * add_threads] = make_uint4(v.l[4 * i], v.l[4 * i + 1], v.l[4 * i + 2], v.l[4 * i + 3]);
   }
 
-  // This lane's part of x of a point; y lies `lanes` elements further. `infinite` stands for no point.
+  // This lane's part of x of a point; y lies `lanes` elements further. `infinite` stands for no
+  // point.
   template <pair_kind Kind>
   static PROOFLINE_DEVICE const E* part_of(const void* points, uint32_t index, const E* infinite) {
-    const E* const x = static_cast<const E*>(points) + size_t(index & 0x7fffffffu) * (2 * L::lanes) +
+    const E* const x = static_cast<const E*>(points) +
+                       size_t(index & 0x7fffffffu) * (2 * L::lanes) +
                        (threadIdx.x & (L::lanes - 1));
     if constexpr (Kind == pair_kind::listed || Kind == pair_kind::in_place) return x;
     return index == no_point ? infinite : x;
@@ -88,8 +92,9 @@ struct batch_adder {
 
   // The denominator of the slope. Never 0; 1 where there is nothing to divide.
   template <pair_kind Kind>
-  static PROOFLINE_DEVICE kind_of_pair denominator(E& d, const pair_list& list, const E* infinite, uint32_t i,
-                                                   bool active, const E& x1, const E& x2) {
+  static PROOFLINE_DEVICE kind_of_pair denominator(E& d, const pair_list& list, const E* infinite,
+                                                   uint32_t i, bool active, const E& x1,
+                                                   const E& x2) {
     kind_of_pair kind = normal;
     d = difference<P>(x2, x1);  // equal x exactly if d = p
     const bool no_left = x1.l[N - 1] == infinity_word, no_right = x2.l[N - 1] == infinity_word;
@@ -107,7 +112,8 @@ struct batch_adder {
       if (same) {
         const pair p = list.at<Kind>(i);
         y1 = signed_y<Kind>(load(part_of<Kind>(list.points, p.left, infinite) + L::lanes), p.left);
-        y2 = signed_y<Kind>(load(part_of<Kind>(list.more_points, p.right, infinite) + L::lanes), p.right);
+        y2 = signed_y<Kind>(load(part_of<Kind>(list.more_points, p.right, infinite) + L::lanes),
+                            p.right);
       }
       const bool twice = L::both(same && equal<P>(y1, y2));
       if (same) {
@@ -121,11 +127,12 @@ struct batch_adder {
   }
 };
 
-// `infinite_point`: for lists that name none. `count` is below 2^31. `count_at`: the number of pairs where only the device knows it, or null.
+// `infinite_point`: for lists that name none. `count` is below 2^31. `count_at`: the number of
+// pairs where only the device knows it, or null.
 template <class G, pair_kind Kind>
 __global__ void __launch_bounds__(add_threads, add_blocks_each)
-    batch_add(const pair_list list, const void* infinite_point, const uint32_t* count_at, uint32_t count,
-              const add_scratch scratch) {
+    batch_add(const pair_list list, const void* infinite_point, const uint32_t* count_at,
+              uint32_t count, const add_scratch scratch) {
   using A = batch_adder<G>;
   using L = typename A::L;
   using P = typename A::P;
@@ -138,10 +145,15 @@ __global__ void __launch_bounds__(add_threads, add_blocks_each)
   const E* const infinite = static_cast<const E*>(infinite_point) + (thread & (L::lanes - 1));
   if (count_at != nullptr) count = *count_at;
   const uint32_t K = A::pairs_a_lane(count);
-  uint4* const prefixes = scratch.prefixes + blockIdx.x * (A::prefix_bytes_a_block / sizeof(uint4)) + thread;
+  uint4* const prefixes =
+      scratch.prefixes + blockIdx.x * (A::prefix_bytes_a_block / sizeof(uint4)) + thread;
   constexpr int stride = A::vectors * add_threads;
-  const auto left_part = [&](const pair& p) { return A::template part_of<Kind>(list.points, p.left, infinite); };
-  const auto right_part = [&](const pair& p) { return A::template part_of<Kind>(list.more_points, p.right, infinite); };
+  const auto left_part = [&](const pair& p) {
+    return A::template part_of<Kind>(list.points, p.left, infinite);
+  };
+  const auto right_part = [&](const pair& p) {
+    return A::template part_of<Kind>(list.more_points, p.right, infinite);
+  };
 
 #pragma unroll 1
   for (;;) {
@@ -203,7 +215,8 @@ __global__ void __launch_bounds__(add_threads, add_blocks_each)
 #pragma unroll 1
       for (int k = turns - 1; k >= 0; k--) {
         E y1 = A::load(left + L::lanes), y2 = A::load(right + L::lanes), d;
-        const auto kind = A::template denominator<Kind>(d, list, infinite, number(k), active(k), x1, x2);
+        const auto kind =
+            A::template denominator<Kind>(d, list, infinite, number(k), active(k), x1, x2);
         inverse = L::mul(inverse, product_so_far);
         product_so_far = L::mul(product_so_far, d);
         y1 = A::template signed_y<Kind>(y1, p.left);
@@ -216,7 +229,8 @@ __global__ void __launch_bounds__(add_threads, add_blocks_each)
         const E slope = L::mul(inverse, n);
         E sum = x1, x_left = x1;
         add_in_place<N>(sum.l, x2.l);
-        E* const to = static_cast<E*>(list.out) + size_t(p.out) * (2 * L::lanes) + (thread & (L::lanes - 1));
+        E* const to =
+            static_cast<E*>(list.out) + size_t(p.out) * (2 * L::lanes) + (thread & (L::lanes - 1));
         const bool add = kind == A::normal || kind == A::doubling;
         if (!add && active(k)) {
           E x = kind == A::keep_right ? x2 : x1;

@@ -3,9 +3,9 @@
 #include "curve/groups.hpp"
 #include "field/element.cuh"
 
-// A coordinate as the lanes of a warp hold it: of G1 one lane has it whole, of G2 lane 2k has c0 and lane 2k + 1
-// has c1, so that both groups need the same registers. Operations on pairs exchange words by shuffles: the whole
-// warp must take part.
+// A coordinate as the lanes of a warp hold it: of G1 one lane has it whole, of G2 lane 2k has c0
+// and lane 2k + 1 has c1, so that both groups need the same registers. Operations on pairs exchange
+// words by shuffles: the whole warp must take part.
 namespace proofline::cuda {
 
 constexpr unsigned whole_warp = 0xffffffffu;
@@ -39,11 +39,14 @@ struct lanes_of_field<mont_t<P>> {
   static PROOFLINE_DEVICE part mul(const part& a, const part& b) { return product<P>(a, b); }
   static PROOFLINE_DEVICE part sqr(const part& a) { return square<P>(a); }
   static PROOFLINE_DEVICE bool both(bool own) { return own; }
-  // Whether to enter a part of the code with products: by lane here, by warp where lanes work in pairs.
+  // Whether to enter a part of the code with products: by lane here, by warp where lanes work in
+  // pairs.
   static PROOFLINE_DEVICE bool any(bool own) { return own; }
   // What has to be inverted in F_p for the inverse of a, and the inverse from it.
   static PROOFLINE_DEVICE part norm(const part& a) { return a; }
-  static PROOFLINE_DEVICE part inverse_from(const part&, const part& norm_inverse) { return norm_inverse; }
+  static PROOFLINE_DEVICE part inverse_from(const part&, const part& norm_inverse) {
+    return norm_inverse;
+  }
 };
 
 template <class P>
@@ -60,7 +63,8 @@ struct lanes_of_field<fp2_t<mont_t<P>>> {
     return r;
   }
   // a·b + c·d as a loose value.
-  static PROOFLINE_DEVICE part two_products(const part& a, const part& b, const part& c, const part& d) {
+  static PROOFLINE_DEVICE part two_products(const part& a, const part& b, const part& c,
+                                            const part& d) {
     const part r = sum_of_two_products<P>(a, b, c, d);
     if constexpr (P::bits > 256) return r;
     return reduced<P>(r);
@@ -93,7 +97,8 @@ struct lanes_of_field<fp2_t<mont_t<P>>> {
 template <class G>
 using lanes_of = lanes_of_field<typename G::field>;
 
-// The top word of a coordinate that marks the point at infinity on the device: batch additions read x only.
+// The top word of a coordinate that marks the point at infinity on the device: batch additions read
+// x only.
 constexpr uint32_t infinity_word = 0xffffffffu;
 
 }  // namespace proofline::cuda

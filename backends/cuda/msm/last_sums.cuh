@@ -37,8 +37,8 @@ PROOFLINE_DEVICE void block_sum(device_xyzz<G>& sum, device_xyzz<G>* shared) {
   }
 }
 
-// A level of folding holds per window [A: 2^q][O_0 … O_{t−1}: 2^(q−1)]. Block j of window y: j < t the sum of
-// O_j; t ≤ j < t + q the elements of A with bit j − t; j = t + q all of A.
+// A level of folding holds per window [A: 2^q][O_0 … O_{t−1}: 2^(q−1)]. Block j of window y: j < t
+// the sum of O_j; t ≤ j < t + q the elements of A with bit j − t; j = t + q all of A.
 template <class G>
 __global__ void __launch_bounds__(last_threads)
     sum_level(device_xyzz<G>* out, const device_affine<G>* level, int q, int t) {
@@ -65,7 +65,8 @@ __global__ void __launch_bounds__(last_threads)
 // The sum of `n` points, of those that `index` names if it is given.
 template <class G>
 __global__ void __launch_bounds__(last_threads)
-    sum_points(device_xyzz<G>* out, const device_affine<G>* points, const uint32_t* index, uint32_t n) {
+    sum_points(device_xyzz<G>* out, const device_affine<G>* points, const uint32_t* index,
+               uint32_t n) {
   __shared__ device_xyzz<G> shared[last_threads / 2];
   device_xyzz<G> sum = device_xyzz<G>::infinity();
 #pragma unroll 1

@@ -13,10 +13,13 @@
 
 namespace proofline::cuda {
 
-constexpr int rounds_max = 32, launches_a_group = 80, last_level_log = 10;
+constexpr int rounds_max = 32, launches_a_group = rounds_max + 1, levels_max = 32,
+              last_level_log = 10;
 
 inline unsigned blocks_for(uint64_t n) { return unsigned((n + 255) / 256); }
-inline unsigned adder_blocks(const device_facts& facts) { return unsigned(facts.sm_count * add_blocks_each); }
+inline unsigned adder_blocks(const device_facts& facts) {
+  return unsigned(facts.sm_count * add_blocks_each);
+}
 
 // What every user of batch_add needs.
 template <class G>
@@ -28,7 +31,8 @@ struct adder_space {
   unsigned launches, used = 0;
 
   adder_space(carver& space, const device_facts& facts, unsigned launches)
-      : prefixes(space.take<uint4>(adder_blocks(facts) * batch_adder<G>::prefix_bytes_a_block / sizeof(uint4))),
+      : prefixes(space.take<uint4>(adder_blocks(facts) * batch_adder<G>::prefix_bytes_a_block /
+                                   sizeof(uint4))),
         tickets(space.take<uint32_t>(launches)),
         infinite(space.take<typename G::affine>(1)),
         blocks(adder_blocks(facts)),
@@ -42,7 +46,7 @@ struct adder_space {
   void add(const pair_list& list, const uint32_t* count_at, uint32_t count, cudaStream_t stream) {
     require(used < launches, "a ticket for each launch");
     batch_add<G, Kind><<<blocks, add_threads, 0, stream>>>(list, infinite, count_at, count,
-                                                     {prefixes, tickets + used++});
+                                                           {prefixes, tickets + used++});
     CUDA_OK(cudaGetLastError());
   }
 };
@@ -64,7 +68,9 @@ struct msm_layout {
   static int key_bits(uint32_t buckets) { return std::bit_width(buckets); }
 
   msm_layout(const msm_shape& s, carver& space)
-      : windows(windows_of(s)), sets(sets_of(s)), groups((sets + s.group - 1) / s.group),
+      : windows(windows_of(s)),
+        sets(sets_of(s)),
+        groups((sets + s.group - 1) / s.group),
         level_log(s.window_bits - 1) {
     const uint64_t n = uint64_t(s.n) * uint64_t(s.group) * uint64_t(s.tables);
     require(n < uint64_t{1} << 31 && s.table_stride * uint64_t(s.tables) < (uint64_t{1} << 31) - 1,
@@ -76,7 +82,8 @@ struct msm_layout {
     rounds = space.take<uint32_t>(n + 64);
     counts = space.take<uint32_t>(size_t(rounds_max) * size_t(groups));
     slots = space.take<affine>(n / 2 + buckets / 2 + 2);
-    const size_t level_points = 3 * (std::max<size_t>(buckets, 4) >> 2);
+    // The first level of every set is kept until all are folded on together.
+    const size_t level_points = 3 * ((size_t(sets) << level_log) / 4 + 1);
     level = space.take<affine>(level_points), other_level = space.take<affine>(level_points);
     sort_bytes = sort_workspace_bytes(entries, key_bits(buckets));
     sort_space = space.take<uint8_t>(sort_bytes);
@@ -84,16 +91,20 @@ struct msm_layout {
 };
 
 template <class G>
-int msm<G>::windows(const msm_shape& s) { return msm_layout<G>::windows_of(s); }
+int msm<G>::windows(const msm_shape& s) {
+  return msm_layout<G>::windows_of(s);
+}
 template <class G>
-int msm<G>::sets(const msm_shape& s) { return msm_layout<G>::sets_of(s); }
+int msm<G>::sets(const msm_shape& s) {
+  return msm_layout<G>::sets_of(s);
+}
 
 template <class G>
 size_t msm<G>::workspace_bytes(const msm_shape& s, const device_facts& facts) {
   if (s.n == 0) return 0;
   carver space(nullptr);
   const msm_layout<G> layout(s, space);
-  adder_space<G>(space, facts, unsigned(launches_a_group * layout.groups));
+  adder_space<G>(space, facts, unsigned(launches_a_group * layout.groups + levels_max));
   return space.used();
 }
 
@@ -120,7 +131,10 @@ msm_shape msm<G>::choose(size_t n, size_t work_bytes_max, const device_facts& fa
     msm_shape s = best;
     s.group = group;
     return uint64_t(n) * uint64_t(group) * uint64_t(tables) <= uint64_t{1} << 30 &&
-           uint64_t(group) << best.window_bits < uint64_t{1} << 31 && workspace_bytes(s, facts) <= work_bytes_max;
+           // Sorting takes a pass for each 8 bits: no fourth one.
+           std::bit_width(uint64_t(group) << (best.window_bits - 1)) <=
+               std::max(24, best.window_bits) &&
+           workspace_bytes(s, facts) <= work_bytes_max;
   };
   if (!fits(1)) throw device_memory_error(workspace_bytes(best, facts), work_bytes_max);
   while (best.group < sets(best) && fits(best.group + 1)) best.group++;
@@ -133,73 +147,104 @@ msm_shape msm<G>::choose(size_t n, size_t work_bytes_max, const device_facts& fa
 // Sorted digits to bucket sums, in the layout's slots.
 template <class G>
 void accumulate_group(const msm_layout<G>& l, uint32_t entries, uint32_t buckets, uint32_t* counts,
-                      const typename G::affine* points, adder_space<G>& adder, cudaStream_t stream) {
-  const bool swapped = sort_pairs(l.keys, l.other_keys, l.values, l.other_values, entries,
-                                  msm_layout<G>::key_bits(buckets), l.sort_space, l.sort_bytes, stream);
-  const uint32_t *keys = swapped ? l.other_keys : l.keys, *values = swapped ? l.other_values : l.values;
+                      const typename G::affine* points, adder_space<G>& adder,
+                      cudaStream_t stream) {
+  const bool swapped =
+      sort_pairs(l.keys, l.other_keys, l.values, l.other_values, entries,
+                 msm_layout<G>::key_bits(buckets), l.sort_space, l.sort_bytes, stream);
+  const uint32_t *keys = swapped ? l.other_keys : l.keys,
+                 *values = swapped ? l.other_values : l.values;
   // The sort's other arrays take the operands of round 0.
   uint32_t* const left = swapped ? l.keys : l.other_keys;
-  const planned to{left, left + entries / 2 + 1, swapped ? l.values : l.other_values, l.rounds, counts};
+  const planned to{left, left + entries / 2 + 1, swapped ? l.values : l.other_values, l.rounds,
+                   counts};
   uint32_t* const end = l.start + buckets;
   CUDA_OK(cudaMemsetAsync(l.start, 0, 2 * size_t(buckets) * sizeof(uint32_t), stream));
   find_buckets<<<blocks_for(entries), 256, 0, stream>>>(l.start, end, keys, entries, buckets);
-  plan_rounds<G><<<blocks_for(entries), 256, 0, stream>>>(keys, values, l.start, end, entries, buckets, points,
-                                                          l.slots, to);
+  plan_rounds<G><<<blocks_for(entries), 256, 0, stream>>>(keys, values, l.start, end, entries,
+                                                          buckets, points, l.slots, to);
   CUDA_OK(cudaGetLastError());
-  adder.template add<pair_kind::listed>({.points = points, .more_points = points, .out = l.slots,
-             .left = to.left, .right = to.right, .result = to.result}, counts, 0, stream);
+  adder.template add<pair_kind::listed>({.points = points,
+                                         .more_points = points,
+                                         .out = l.slots,
+                                         .left = to.left,
+                                         .right = to.right,
+                                         .result = to.result},
+                                        counts, 0, stream);
   for (int r = 1; r < rounds_max && (uint64_t(entries) >> r) != 0; r++) {
-    adder.template add<pair_kind::in_place>({.points = l.slots, .more_points = l.slots, .out = l.slots,
-               .left = l.rounds + round_offset(r, entries), .distance = 1u << (r - 1)},
-              counts + r, 0, stream);
+    adder.template add<pair_kind::in_place>({.points = l.slots,
+                                             .more_points = l.slots,
+                                             .out = l.slots,
+                                             .left = l.rounds + round_offset(r, entries),
+                                             .distance = 1u << (r - 1)},
+                                            counts + r, 0, stream);
   }
 }
 
-// Σ k·bucket[k] by halving: the sums of the buckets whose number has bit i.
+// Σ k·bucket[k] by halving: the sums of the buckets whose number has bit i. The first step, from
+// the buckets of the group's sets.
 template <class G>
-void fold_group(const msm_layout<G>& l, int sets, uint32_t buckets, device_xyzz<G>* out, adder_space<G>& adder,
-                cudaStream_t stream) {
+void fold_buckets(const msm_layout<G>& l, int first_set, int sets, uint32_t buckets,
+                  adder_space<G>& adder, cudaStream_t stream) {
+  const uint32_t half = 1u << (l.level_log - 1), window = half + half / 2;
+  adder.template add<pair_kind::fold>({.points = l.slots,
+                                       .more_points = l.slots,
+                                       .out = l.level + size_t(first_set) * window,
+                                       .left = l.start,
+                                       .right = l.start + buckets,
+                                       .half = half,
+                                       .a_window = window},
+                                      nullptr, uint32_t(sets) * window, stream);
+}
+
+// The other steps, for all sets, and the sums of the last level.
+template <class G>
+void fold_levels(const msm_layout<G>& l, device_xyzz<G>* out, adder_space<G>& adder,
+                 cudaStream_t stream) {
   const int m = l.level_log;
-  uint32_t half = 1u << (m - 1), window = half + half / 2;
   typename G::affine *now = l.level, *next = l.other_level;
-  adder.template add<pair_kind::fold>({.points = l.slots, .more_points = l.slots, .out = now,
-             .left = l.start, .right = l.start + buckets, .half = half, .a_window = window},
-            nullptr, uint32_t(sets) * window, stream);
   int t = 1, q = m - 1;
   for (; q > std::min(last_level_log, m); q--, t++) {
-    half = 1u << (q - 1), window = half + uint32_t(t + 1) * (half / 2);
-    adder.template add<pair_kind::fold>({.points = now, .more_points = now, .out = next, .half = half,
-               .levels = uint32_t(t), .a_window = window},
-              nullptr, uint32_t(sets) * window, stream);
+    const uint32_t half = 1u << (q - 1), window = half + uint32_t(t + 1) * (half / 2);
+    adder.template add<pair_kind::fold>({.points = now,
+                                         .more_points = now,
+                                         .out = next,
+                                         .half = half,
+                                         .levels = uint32_t(t),
+                                         .a_window = window},
+                                        nullptr, uint32_t(l.sets) * window, stream);
     std::swap(now, next);
   }
-  sum_level<G><<<dim3(unsigned(m + 1), unsigned(sets)), last_threads, 0, stream>>>(
+  sum_level<G><<<dim3(unsigned(m + 1), unsigned(l.sets)), last_threads, 0, stream>>>(
       out, reinterpret_cast<const device_affine<G>*>(now), q, t);
   CUDA_OK(cudaGetLastError());
 }
 
 template <class G>
-void msm<G>::run(const msm_shape& s, const affine* d_points, const msm_terms& terms, xyzz* d_partials,
-                 void* d_work, const device_facts& facts, cudaStream_t stream) {
-  static_assert(sizeof(device_xyzz<G>) == sizeof(xyzz) && sizeof(device_affine<G>) == sizeof(affine));
+void msm<G>::run(const msm_shape& s, const affine* d_points, const msm_terms& terms,
+                 xyzz* d_partials, void* d_work, const device_facts& facts, cudaStream_t stream) {
+  static_assert(sizeof(device_xyzz<G>) == sizeof(xyzz) &&
+                sizeof(device_affine<G>) == sizeof(affine));
   if (s.n == 0) return;
   carver space(d_work);
   const msm_layout<G> l(s, space);
-  adder_space<G> adder(space, facts, unsigned(launches_a_group * l.groups));
+  adder_space<G> adder(space, facts, unsigned(launches_a_group * l.groups + levels_max));
   adder.reset(stream);
-  CUDA_OK(cudaMemsetAsync(l.counts, 0, size_t(rounds_max) * size_t(l.groups) * sizeof(uint32_t), stream));
+  CUDA_OK(cudaMemsetAsync(l.counts, 0, size_t(rounds_max) * size_t(l.groups) * sizeof(uint32_t),
+                          stream));
   for (int first = 0, g = 0; first < l.sets; first += s.group, g++) {
     const int sets = std::min(s.group, l.sets - first);
-    const uint32_t entries = uint32_t(s.n * size_t(sets) * size_t(s.tables)), buckets = uint32_t(sets) << l.level_log;
+    const uint32_t entries = uint32_t(s.n * size_t(sets) * size_t(s.tables)),
+                   buckets = uint32_t(sets) << l.level_log;
     make_digits<typename G::scalar::params><<<blocks_for(s.n), 256, 0, stream>>>(
         l.keys, l.values, terms,
-        {uint32_t(s.n), uint32_t(s.table_stride), s.window_bits, l.windows, l.sets, s.tables, first, sets});
+        {uint32_t(s.n), uint32_t(s.table_stride), s.window_bits, l.windows, l.sets, s.tables, first,
+         sets});
     CUDA_OK(cudaGetLastError());
     accumulate_group<G>(l, entries, buckets, l.counts + rounds_max * g, d_points, adder, stream);
-    fold_group<G>(l, sets, buckets,
-                  reinterpret_cast<device_xyzz<G>*>(d_partials) + size_t(first) * size_t(s.window_bits), adder,
-                  stream);
+    fold_buckets<G>(l, first, sets, buckets, adder, stream);
   }
+  fold_levels<G>(l, reinterpret_cast<device_xyzz<G>*>(d_partials), adder, stream);
 }
 
 // Σ over the sets of 2^(c·set)·(all + Σ 2^i·part_i), by Horner's rule.
@@ -260,8 +305,8 @@ void msm<G>::make_tables(const msm_shape& s, affine* d_points, cudaStream_t stre
   if constexpr (lanes_of<G>::lanes == 1) {
     for (int j = 1; j < s.tables; j++) {
       multiply_points<G><<<unsigned((s.table_stride + 127) / 128), 128, 0, stream>>>(
-          d_points + size_t(j) * s.table_stride, d_points + size_t(j - 1) * s.table_stride, s.table_stride,
-          s.window_bits * sets(s));
+          d_points + size_t(j) * s.table_stride, d_points + size_t(j - 1) * s.table_stride,
+          s.table_stride, s.window_bits * sets(s));
       CUDA_OK(cudaGetLastError());
     }
   } else {
@@ -283,7 +328,8 @@ size_t bit_sum<G>::workspace_bytes(size_t count, const device_facts& facts) {
 
 template <class G>
 void bit_sum<G>::run(const typename G::affine* d_points, const uint32_t* d_index, uint32_t count,
-                     typename G::xyzz* d_partial, void* d_work, const device_facts& facts, cudaStream_t stream) {
+                     typename G::xyzz* d_partial, void* d_work, const device_facts& facts,
+                     cudaStream_t stream) {
   using affine = typename G::affine;
   carver space(d_work);
   affine* now = space.take<affine>((size_t(count) + 1) / 2);
@@ -294,14 +340,15 @@ void bit_sum<G>::run(const typename G::affine* d_points, const uint32_t* d_index
   const uint32_t* index = d_index;
   while (count > tree_leaves_last) {
     const uint32_t sums = count / 2 + count % 2;
-    adder.template add<pair_kind::tree>({.points = points,
-               .more_points = points, .out = now, .left = index, .count = count},
-              nullptr, sums, stream);
+    adder.template add<pair_kind::tree>(
+        {.points = points, .more_points = points, .out = now, .left = index, .count = count},
+        nullptr, sums, stream);
     points = now, index = nullptr, count = sums;
     std::swap(now, next);
   }
   sum_points<G><<<1, last_threads, 0, stream>>>(reinterpret_cast<device_xyzz<G>*>(d_partial),
-                                                reinterpret_cast<const device_affine<G>*>(points), index, count);
+                                                reinterpret_cast<const device_affine<G>*>(points),
+                                                index, count);
   CUDA_OK(cudaGetLastError());
 }
 
@@ -313,13 +360,15 @@ size_t point_grid<G>::workspace_bytes(const device_facts& facts) {
 }
 
 template <class G>
-void point_grid<G>::run(const typename G::affine* d_left, const typename G::affine* d_right, int shift, uint32_t n,
-                        typename G::affine* d_out, void* d_work, const device_facts& facts, cudaStream_t stream) {
+void point_grid<G>::run(const typename G::affine* d_left, const typename G::affine* d_right,
+                        int shift, uint32_t n, typename G::affine* d_out, void* d_work,
+                        const device_facts& facts, cudaStream_t stream) {
   carver space(d_work);
   adder_space<G> adder(space, facts, 1);
   adder.reset(stream);
-  adder.template add<pair_kind::grid>({.points = d_left, .more_points = d_right, .out = d_out,
-             .shift = uint32_t(shift)}, nullptr, n, stream);
+  adder.template add<pair_kind::grid>(
+      {.points = d_left, .more_points = d_right, .out = d_out, .shift = uint32_t(shift)}, nullptr,
+      n, stream);
 }
 
 template <class G>
@@ -343,8 +392,8 @@ void mark_infinity(typename G::affine* d_points, size_t n, cudaStream_t stream) 
 
 }  // namespace proofline::cuda
 
-#define PROOFLINE_MSM_INSTANCES(G)        \
-  template struct proofline::cuda::msm<G>; \
-  template struct proofline::cuda::bit_sum<G>; \
+#define PROOFLINE_MSM_INSTANCES(G)                \
+  template struct proofline::cuda::msm<G>;        \
+  template struct proofline::cuda::bit_sum<G>;    \
   template struct proofline::cuda::point_grid<G>; \
   template void proofline::cuda::mark_infinity<G>(typename G::affine*, size_t, cudaStream_t);

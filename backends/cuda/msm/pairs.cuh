@@ -18,7 +18,8 @@ struct pair {
 //   listed        left[i] + right[i] → result[i]
 //   in_place      slot list[i] − distance and slot list[i] → the former
 //   tree          2i and 2i + 1 of `count` → i; with a list, the points that it names there
-//   fold          levels = 0: the buckets' slots by pairs, and pairs of those with an odd number (plan.cuh);
+//   fold          levels = 0: the buckets' slots by pairs, and pairs of those with an odd number
+//   (plan.cuh);
 //                 else the same one level up
 //   grid          i >> shift of `points` and i & mask of `more_points` → i
 struct pair_list {

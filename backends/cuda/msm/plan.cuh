@@ -5,7 +5,8 @@
 
 // From scalars to lists of additions.
 //   digits  signed windows of c bits; one (bucket, point) pair per scalar and window
-//   plan    in the sorted list, every element of a bucket except its first is the right operand of exactly one
+//   plan    in the sorted list, every element of a bucket except its first is the right operand of
+//   exactly one
 //           addition: with rel its place in the bucket, in round ctz(rel), with the left operand at
 //           rel − 2^ctz(rel). One list a round. Sums stay in place, in slots of two elements each:
 //           ((start + bucket) >> 1) + (rel >> 1), which no two buckets share.
@@ -28,11 +29,11 @@ PROOFLINE_DEVICE void out_of_montgomery(uint32_t* s) {
   }
 }
 
-// The parts of an MSM that the kernels share. A set is one window of every table: window j·sets + set belongs
-// to table j, which holds 2^(c·sets·j)·P.
+// The parts of an MSM that the kernels share. A set is one window of every table: window j·sets +
+// set belongs to table j, which holds 2^(c·sets·j)·P.
 struct digit_layout {
-  uint32_t n;            // scalars
-  uint32_t table_stride; // points of a table
+  uint32_t n;             // scalars
+  uint32_t table_stride;  // points of a table
   int window_bits, windows, sets, tables;
   int first_set, group;  // the sets of this run
 };
@@ -43,8 +44,8 @@ __global__ void __launch_bounds__(256)
     make_digits(uint32_t* keys, uint32_t* values, const msm_terms terms, const digit_layout d) {
   const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= d.n) return;
-  const uint4* const scalar =
-      reinterpret_cast<const uint4*>(terms.scalars + (terms.places != nullptr ? terms.places[i] : i));
+  const uint4* const scalar = reinterpret_cast<const uint4*>(
+      terms.scalars + (terms.places != nullptr ? terms.places[i] : i));
   const uint4 low = scalar[0], high = scalar[1];
   uint32_t s[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
   if (terms.montgomery) out_of_montgomery<P>(s);
@@ -88,7 +89,8 @@ __global__ void __launch_bounds__(256)
 
 // The part [start, end) of each bucket in the sorted keys; both zero before.
 static __global__ void __launch_bounds__(256)
-    find_buckets(uint32_t* start, uint32_t* end, const uint32_t* keys, uint32_t n, uint32_t buckets) {
+    find_buckets(uint32_t* start, uint32_t* end, const uint32_t* keys, uint32_t n,
+                 uint32_t buckets) {
   const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   const uint32_t k = keys[i], before = i > 0 ? keys[i - 1] : no_point;
@@ -112,7 +114,8 @@ PROOFLINE_DEVICE void copy_signed(void* to, uint32_t slot, const void* points, u
 #pragma unroll
   for (int i = 0; i < lanes; i++) {
     A::store(out + i, A::load(from + i));
-    A::store(out + lanes + i, A::template signed_y<pair_kind::listed>(A::load(from + lanes + i), value));
+    A::store(out + lanes + i,
+             A::template signed_y<pair_kind::listed>(A::load(from + lanes + i), value));
   }
 }
 
@@ -124,8 +127,9 @@ struct planned {
 
 template <class G>
 __global__ void __launch_bounds__(256)
-    plan_rounds(const uint32_t* keys, const uint32_t* values, const uint32_t* start, const uint32_t* end,
-                uint32_t n, uint32_t buckets, const void* points, void* slots, const planned to) {
+    plan_rounds(const uint32_t* keys, const uint32_t* values, const uint32_t* start,
+                const uint32_t* end, uint32_t n, uint32_t buckets, const void* points, void* slots,
+                const planned to) {
   __shared__ uint32_t count[32], base[32];
   if (threadIdx.x < 32) count[threadIdx.x] = 0;
   __syncthreads();

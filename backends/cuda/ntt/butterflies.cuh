@@ -2,10 +2,11 @@
 
 #include "field/scalar.cuh"
 
-// The layers of a transform. Stage s has 2^s blocks; block b uses twiddle b of one table for all sizes and both
-// directions, in bit-reversed order: w[k] is the product over the bits j of k of a primitive 2^(j+2)-th root.
-// Forward takes (x, y) to (x + wy, x − wy); the inverse takes it to (x + y, (x − y)/w), with 1/w = −w[k'] and k'
-// is k with all bits below its top one flipped; block 0 has a short table of its own.
+// The layers of a transform. Stage s has 2^s blocks; block b uses twiddle b of one table for all
+// sizes and both directions, in bit-reversed order: w[k] is the product over the bits j of k of a
+// primitive 2^(j+2)-th root. Forward takes (x, y) to (x + wy, x − wy); the inverse takes it to (x +
+// y, (x − y)/w), with 1/w = −w[k'] and k' is k with all bits below its top one flipped; block 0 has
+// a short table of its own.
 namespace proofline::cuda {
 
 template <class P>
@@ -15,7 +16,8 @@ PROOFLINE_DEVICE element<P> load8(const element<P>* p) {
 }
 template <class P>
 PROOFLINE_DEVICE element<P> load8_constant(const element<P>* p) {
-  const uint4 a = __ldg(reinterpret_cast<const uint4*>(p)), b = __ldg(reinterpret_cast<const uint4*>(p) + 1);
+  const uint4 a = __ldg(reinterpret_cast<const uint4*>(p)),
+              b = __ldg(reinterpret_cast<const uint4*>(p) + 1);
   return {{a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w}};
 }
 template <class P>
@@ -51,10 +53,11 @@ PROOFLINE_DEVICE void forward_layers(element<P>* x, const element<P>* twiddles, 
   }
 }
 
-// Numbers below r and a little. `first_block`: this block and those it splits into are in block 0 of the pass.
+// Numbers below r and a little. `first_block`: this block and those it splits into are in block 0
+// of the pass.
 template <class P, int Q>
-PROOFLINE_DEVICE void inverse_layers(element<P>* x, const element<P>* twiddles, const element<P>* first,
-                                     bool first_block, uint32_t id) {
+PROOFLINE_DEVICE void inverse_layers(element<P>* x, const element<P>* twiddles,
+                                     const element<P>* first, bool first_block, uint32_t id) {
   const element<P>* const table = first_block ? first : twiddles;
   const uint32_t flipped = first_block ? id : id ^ ((1u << (31 - __clz(int(id)))) - 1);
 #pragma unroll
@@ -90,7 +93,8 @@ PROOFLINE_DEVICE void inverse_layers(element<P>* x, const element<P>* twiddles, 
 // What happens to a pass's results, or to its input.
 template <class P>
 struct fused {
-  const element<P>*rows = nullptr, *columns = nullptr;  // coset: element i times rows[i >> …]·columns[i & …]
+  const element<P>*rows = nullptr,
+        *columns = nullptr;  // coset: element i times rows[i >> …]·columns[i & …]
   const element<P>* other = nullptr;
   element<P>* target = nullptr;
   element<P> factor{};

@@ -2,8 +2,9 @@
 
 #include "ntt/butterflies.cuh"
 
-// Up to three layers in registers, straight from and to global memory: the widest layers of domains that are no
-// whole number of tiles, and every layer of small ones. And the pointwise steps of small domains.
+// Up to three layers in registers, straight from and to global memory: the widest layers of domains
+// that are no whole number of tiles, and every layer of small ones. And the pointwise steps of
+// small domains.
 namespace proofline::cuda {
 
 struct column_pass {
@@ -12,15 +13,18 @@ struct column_pass {
 
 // The element's factors on a coset: the highest bits of its number choose the row.
 template <class P>
-PROOFLINE_DEVICE element<P> on_coset(const element<P>& x, const fused<P>& with, int columns_log, size_t i) {
+PROOFLINE_DEVICE element<P> on_coset(const element<P>& x, const fused<P>& with, int columns_log,
+                                     size_t i) {
   const element<P> c = load8_constant<P>(with.columns + (i & ((size_t{1} << columns_log) - 1)));
-  return scalar_product<P>(scalar_product<P>(x, c), load8_constant<P>(with.rows + (i >> columns_log)));
+  return scalar_product<P>(scalar_product<P>(x, c),
+                           load8_constant<P>(with.rows + (i >> columns_log)));
 }
 
-// After the last layer of an inverse, each step where its operand is given: scale by the coset's factors, or
-// else by `factor`; take off factor·other[i].
+// After the last layer of an inverse, each step where its operand is given: scale by the coset's
+// factors, or else by `factor`; take off factor·other[i].
 template <class P>
-PROOFLINE_DEVICE void finish_column(element<P>& x, const fused<P>& with, int columns_log, size_t i) {
+PROOFLINE_DEVICE void finish_column(element<P>& x, const fused<P>& with, int columns_log,
+                                    size_t i) {
   if (with.rows != nullptr) {
     x = on_coset<P>(x, with, columns_log, i);
   } else {
@@ -34,13 +38,14 @@ PROOFLINE_DEVICE void finish_column(element<P>& x, const fused<P>& with, int col
 
 template <class P, int Q, bool Forward>
 __global__ void __launch_bounds__(256)
-    column_kernel(element<P>* d, const element<P>* twiddles, const element<P>* first, const column_pass pass,
-                  const bool last, const fused<P> with, int columns_log) {
+    column_kernel(element<P>* d, const element<P>* twiddles, const element<P>* first,
+                  const column_pass pass, const bool last, const fused<P> with, int columns_log) {
   const size_t t = blockIdx.x * size_t{256} + threadIdx.x;
   const int stride_log = pass.log_n - pass.stage - Q;
   if (t >= size_t{1} << (pass.log_n - Q)) return;
   const uint32_t block = uint32_t(t >> stride_log);
-  const size_t base = (size_t(block) << (pass.log_n - pass.stage)) + (t & ((size_t{1} << stride_log) - 1));
+  const size_t base =
+      (size_t(block) << (pass.log_n - pass.stage)) + (t & ((size_t{1} << stride_log) - 1));
   element<P> x[1 << Q];
 #pragma unroll
   for (int k = 0; k < 1 << Q; k++) x[k] = load8<P>(d + base + (size_t(k) << stride_log));
@@ -59,8 +64,8 @@ __global__ void __launch_bounds__(256)
 }
 
 template <class P>
-__global__ void __launch_bounds__(256) multiply_kernel(element<P>* out, const element<P>* a, const element<P>* b,
-                                                       size_t n) {
+__global__ void __launch_bounds__(256)
+    multiply_kernel(element<P>* out, const element<P>* a, const element<P>* b, size_t n) {
   const size_t i = blockIdx.x * size_t{256} + threadIdx.x;
   if (i < n) store8<P>(out + i, scalar_product<P>(load8<P>(a + i), load8<P>(b + i)));
 }
@@ -68,7 +73,8 @@ __global__ void __launch_bounds__(256) multiply_kernel(element<P>* out, const el
 // out ← a·b − c, from reversed to natural order.
 template <class P>
 __global__ void __launch_bounds__(256)
-    combine_kernel(element<P>* out, const element<P>* a, const element<P>* b, const element<P>* c, int log_n) {
+    combine_kernel(element<P>* out, const element<P>* a, const element<P>* b, const element<P>* c,
+                   int log_n) {
   const size_t i = blockIdx.x * size_t{256} + threadIdx.x;
   if (i >= size_t{1} << log_n) return;
   element<P> x = scalar_product<P>(load8<P>(a + i), load8<P>(b + i));
@@ -112,7 +118,8 @@ __global__ void __launch_bounds__(256)
 
 // table[i] ← first·base^i.
 template <class P>
-__global__ void __launch_bounds__(256) power_kernel(element<P>* table, size_t n, element<P> base, element<P> first) {
+__global__ void __launch_bounds__(256)
+    power_kernel(element<P>* table, size_t n, element<P> base, element<P> first) {
   const size_t i = blockIdx.x * size_t{256} + threadIdx.x;
   if (i < n) store8<P>(table + i, scalar_product<P>(scalar_power<P>(base, i), first));
 }

@@ -12,7 +12,8 @@ mont_t<P> domain_root(h_basis basis, int log) {
 }
 template <class P>
 mont_t<P> coset_shift(h_basis basis, int log_n) {
-  return basis == h_basis::monomial ? mont_t<P>::from_u64(root_generator<P>(basis)) : domain_root<P>(basis, log_n + 1);
+  return basis == h_basis::monomial ? mont_t<P>::from_u64(root_generator<P>(basis))
+                                    : domain_root<P>(basis, log_n + 1);
 }
 
 }  // namespace proofline::cuda

@@ -14,8 +14,9 @@ struct fused;
 
 constexpr int log_domain_max = 27;
 
-// Transforms of 2^log_n elements and the quotient of a proof, over tables in device memory. Elements in
-// Montgomery form, in place. `reversed` order means element i at the index whose log_n bits are i's backwards.
+// Transforms of 2^log_n elements and the quotient of a proof, over tables in device memory.
+// Elements in Montgomery form, in place. `reversed` order means element i at the index whose log_n
+// bits are i's backwards.
 template <class P>
 class domain {
  public:
@@ -31,9 +32,10 @@ class domain {
   void evaluate(F* d, cudaStream_t stream) const;
   void interpolate(F* d, cudaStream_t stream) const;
 
-  // The scalars of the h query (backends/common/ntt/quotient.hpp), in natural order: n − 1 of them for
-  // monomial, n for odd-lagrange. a, b: the rows' values in reversed order, both overwritten. The result lies
-  // in a, b or the workspace. Six transforms; c = a∘b comes in through the first pass of its own.
+  // The scalars of the h query (backends/common/ntt/quotient.hpp), in natural order: n − 1 of them
+  // for monomial, n for odd-lagrange. a, b: the rows' values in reversed order, both overwritten.
+  // The result lies in a, b or the workspace. Six transforms; c = a∘b comes in through the first
+  // pass of its own.
   const F* quotient(F* d_a, F* d_b, void* d_work, cudaStream_t stream) const;
 
  private:

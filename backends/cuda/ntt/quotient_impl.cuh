@@ -17,7 +17,10 @@ constexpr size_t first_twiddles = size_t{1} << tile_layers;
 // The layers of larger domains that tiles do; at least one is left for the pass above them.
 constexpr int log_tiled = 2 * tile_layers;
 
-int rows_log(int log_n) { return std::min(tile_layers, log_n); }
+// Of the coset tables: the widest pass's rows where that is a tile.
+int rows_log(int log_n) {
+  return std::min(log_n == log_tiled + low_tile_layers ? low_tile_layers : tile_layers, log_n);
+}
 
 template <class P>
 element<P> in_words(const mont_t<P>& v) {
@@ -26,14 +29,27 @@ element<P> in_words(const mont_t<P>& v) {
   return e;
 }
 template <class P>
-element<P>* in_words(mont_t<P>* v) { return reinterpret_cast<element<P>*>(v); }
+element<P>* in_words(mont_t<P>* v) {
+  return reinterpret_cast<element<P>*>(v);
+}
 
-template <class P, bool Contiguous, int Ops>
+template <class P, bool Contiguous, int Ops, int Layers = tile_layers>
 void launch_tile(int log_n, const tile_pass<P>& pass, cudaStream_t stream) {
-  auto* const kernel = tile_kernel<P, Contiguous, Ops>;
+  auto* const kernel = tile_kernel<P, Contiguous, Layers, Ops>;
   CUDA_OK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, tile_bytes));
-  kernel<<<unsigned((size_t{1} << log_n) / tile_elements), tile_threads, tile_bytes, stream>>>(pass);
+  kernel<<<unsigned((size_t{1} << log_n) / tile_elements), tile_threads, tile_bytes, stream>>>(
+      pass);
   CUDA_OK(cudaGetLastError());
+}
+
+// Whether the layers above the lower tiles are one tile too, and that tile.
+inline bool has_upper_tile(int log_n) {
+  return log_n == log_tiled + tile_layers || log_n == log_tiled + low_tile_layers;
+}
+template <class P, int Ops>
+void launch_upper_tile(int log_n, const tile_pass<P>& pass, cudaStream_t stream) {
+  if (log_n == log_tiled + tile_layers) return launch_tile<P, false, Ops>(log_n, pass, stream);
+  launch_tile<P, false, Ops, low_tile_layers>(log_n, pass, stream);
 }
 
 template <class P>
@@ -43,12 +59,12 @@ struct tables_of {
 
 // The layers `stage` … `stage + layers − 1` by columns; `last`: the results are the transform's.
 template <class P, bool Forward>
-void launch_columns(element<P>* d, const tables_of<P>& t, int log_n, int stage, int layers, bool last,
-                    const fused<P>& with, cudaStream_t stream) {
+void launch_columns(element<P>* d, const tables_of<P>& t, int log_n, int stage, int layers,
+                    bool last, const fused<P>& with, cudaStream_t stream) {
   const auto launch = [&](auto* kernel) {
     const size_t threads = size_t{1} << (log_n - layers);
-    kernel<<<unsigned((threads + 255) / 256), 256, 0, stream>>>(d, t.twiddles, t.first, {log_n, stage}, last, with,
-                                                                log_n - rows_log(log_n));
+    kernel<<<unsigned((threads + 255) / 256), 256, 0, stream>>>(
+        d, t.twiddles, t.first, {log_n, stage}, last, with, log_n - rows_log(log_n));
     CUDA_OK(cudaGetLastError());
   };
   if (layers == 3) return launch(column_kernel<P, 3, Forward>);
@@ -58,7 +74,8 @@ void launch_columns(element<P>* d, const tables_of<P>& t, int log_n, int stage, 
 
 // The layers above `end`, from the widest on.
 template <class P>
-void forward_columns(element<P>* d, const tables_of<P>& t, int log_n, int end, cudaStream_t stream) {
+void forward_columns(element<P>* d, const tables_of<P>& t, int log_n, int end,
+                     cudaStream_t stream) {
   for (int stage = 0; stage < end;) {
     const int layers = std::min(3, end - stage);
     launch_columns<P, true>(d, t, log_n, stage, layers, stage + layers == log_n, {}, stream);
@@ -88,9 +105,10 @@ domain<P>::domain(h_basis basis, int log_n, void* d_tables) : basis_(basis), log
   forward_.rows = take(rows), forward_.columns = take(log_n - rows);
   back_.rows = take(rows), back_.columns = take(log_n - rows);
   over_size_ = F::from_u64(size()).inverse();
-  over_vanishing_ = basis == h_basis::monomial
-                        ? over_size_ * (coset_shift<P>(basis, log_n).pow(words<1>{{size()}}) - F::one()).inverse()
-                        : F::zero();
+  over_vanishing_ =
+      basis == h_basis::monomial
+          ? over_size_ * (coset_shift<P>(basis, log_n).pow(words<1>{{size()}}) - F::one()).inverse()
+          : F::zero();
 }
 
 template <class P>
@@ -99,7 +117,8 @@ size_t domain<P>::table_bytes(h_basis, int log_n) {
   const int rows = rows_log(log_n);
   space.take<F>(size_t{1} << std::max(log_n - 1, 0));
   space.take<F>(first_twiddles);
-  for (int i = 0; i < 2; i++) space.take<F>(size_t{1} << rows), space.take<F>(size_t{1} << (log_n - rows));
+  for (int i = 0; i < 2; i++)
+    space.take<F>(size_t{1} << rows), space.take<F>(size_t{1} << (log_n - rows));
   return space.used();
 }
 
@@ -118,23 +137,28 @@ void domain<P>::make_tables(cudaStream_t stream) const {
   const auto grid = [](size_t n) { return unsigned((n + 255) / 256); };
   const size_t n = std::max<size_t>(size() / 2, 1);
   twiddle_kernel<P><<<grid(n), 256, 0, stream>>>(in_words(twiddles_), n, roots, false);
-  twiddle_kernel<P><<<grid(first_twiddles), 256, 0, stream>>>(in_words(first_inverse_twiddles_), first_twiddles,
-                                                              inverses, true);
+  twiddle_kernel<P><<<grid(first_twiddles), 256, 0, stream>>>(in_words(first_inverse_twiddles_),
+                                                              first_twiddles, inverses, true);
   CUDA_OK(cudaGetLastError());
   const int rows = rows_log(log_n_), columns = log_n_ - rows;
   const auto powers = [&](F* table, int log, const F& base, const F& first) {
     const size_t count = size_t{1} << log;
-    power_kernel<P><<<grid(count), 256, 0, stream>>>(in_words(table), count, in_words(base), in_words(first));
+    power_kernel<P>
+        <<<grid(count), 256, 0, stream>>>(in_words(table), count, in_words(base), in_words(first));
     CUDA_OK(cudaGetLastError());
   };
   const F shift = coset_shift<P>(basis_, log_n_), unshift = shift.inverse();
   const words<1> row{{uint64_t{1} << columns}};
-  powers(forward_.rows, rows, shift.pow(row), over_size_), powers(forward_.columns, columns, shift, F::one());
-  powers(back_.rows, rows, unshift.pow(row), over_vanishing_), powers(back_.columns, columns, unshift, F::one());
+  powers(forward_.rows, rows, shift.pow(row), over_size_),
+      powers(forward_.columns, columns, shift, F::one());
+  powers(back_.rows, rows, unshift.pow(row), over_vanishing_),
+      powers(back_.columns, columns, unshift, F::one());
 }
 
 template <class P>
-bool domain<P>::tiled() const { return log_n_ > log_tiled; }
+bool domain<P>::tiled() const {
+  return log_n_ > log_tiled;
+}
 
 template <class P>
 tile_pass<P> domain<P>::pass_of(F* d, int stride_log) const {
@@ -143,10 +167,11 @@ tile_pass<P> domain<P>::pass_of(F* d, int stride_log) const {
 
 template <class P>
 void domain<P>::evaluate(F* d, cudaStream_t stream) const {
-  if (tiled() && log_n_ == 3 * tile_layers) {
-    launch_tile<P, false, op_forward>(log_n_, pass_of(d, 2 * tile_layers), stream);
+  if (has_upper_tile(log_n_)) {
+    launch_upper_tile<P, op_forward>(log_n_, pass_of(d, 2 * tile_layers), stream);
   } else {
-    forward_columns<P>(in_words(d), tables_of<P>{in_words(twiddles_), in_words(first_inverse_twiddles_)}, log_n_,
+    forward_columns<P>(in_words(d),
+                       tables_of<P>{in_words(twiddles_), in_words(first_inverse_twiddles_)}, log_n_,
                        tiled() ? log_n_ - log_tiled : log_n_, stream);
   }
   evaluate_lower(d, stream);
@@ -170,15 +195,16 @@ void domain<P>::interpolate_lower(F* d, cudaStream_t stream) const {
 template <class P>
 template <int Ops>
 void domain<P>::interpolate_upper(F* d, const fused<P>& with, cudaStream_t stream) const {
-  if (log_n_ == 3 * tile_layers) {
+  if (has_upper_tile(log_n_)) {
     tile_pass<P> pass = pass_of(d, 2 * tile_layers);
     pass.with = with;
-    launch_tile<P, false, op_inverse | Ops>(log_n_, pass, stream);
+    launch_upper_tile<P, op_inverse | Ops>(log_n_, pass, stream);
   } else {
     fused<P> columns = with;
     // Columns always scale, by 1 if nothing else is asked for.
     if ((Ops & (op_scale | op_coset)) == 0) columns.factor = in_words(F::one());
-    inverse_columns<P>(in_words(d), tables_of<P>{in_words(twiddles_), in_words(first_inverse_twiddles_)}, log_n_,
+    inverse_columns<P>(in_words(d),
+                       tables_of<P>{in_words(twiddles_), in_words(first_inverse_twiddles_)}, log_n_,
                        tiled() ? log_n_ - log_tiled : log_n_, columns, stream);
   }
 }
@@ -189,30 +215,33 @@ void domain<P>::interpolate(F* d, cudaStream_t stream) const {
   interpolate_upper<op_canonical | op_scale>(d, {.factor = in_words(over_size_)}, stream);
 }
 
-// Values on the domain to the polynomial's values on the coset, both reversed; all but the last tile if `open`.
+// Values on the domain to the polynomial's values on the coset, both reversed; all but the last
+// tile if `open`.
 template <class P>
 void domain<P>::to_coset(F* d, bool lower_done, bool open, cudaStream_t stream) const {
   if (tiled() && !lower_done) interpolate_lower(d, stream);
   const fused<P> with{.rows = in_words(forward_.rows), .columns = in_words(forward_.columns)};
-  if (log_n_ == 3 * tile_layers) {
+  if (has_upper_tile(log_n_)) {
     tile_pass<P> pass = pass_of(d, 2 * tile_layers);
     pass.with = with;
-    launch_tile<P, false, op_inverse | op_coset | op_forward>(log_n_, pass, stream);
+    launch_upper_tile<P, op_inverse | op_coset | op_forward>(log_n_, pass, stream);
   } else {
     interpolate_upper<op_coset>(d, with, stream);
-    forward_columns<P>(in_words(d), tables_of<P>{in_words(twiddles_), in_words(first_inverse_twiddles_)}, log_n_,
+    forward_columns<P>(in_words(d),
+                       tables_of<P>{in_words(twiddles_), in_words(first_inverse_twiddles_)}, log_n_,
                        tiled() ? log_n_ - log_tiled : log_n_, stream);
   }
   if (!tiled()) return;
   launch_tile<P, false, op_forward>(log_n_, pass_of(d, tile_layers), stream);
-  if (!open) launch_tile<P, true, op_forward | op_canonical>(log_n_, pass_of(d, tile_layers), stream);
+  if (!open)
+    launch_tile<P, true, op_forward | op_canonical>(log_n_, pass_of(d, tile_layers), stream);
 }
 
 template <class P>
 void domain<P>::multiply(F* out, const F* a, const F* b, cudaStream_t stream) const {
   const auto words_of = [](const F* v) { return reinterpret_cast<const element<P>*>(v); };
-  multiply_kernel<P><<<unsigned((size() + 255) / 256), 256, 0, stream>>>(in_words(out), words_of(a), words_of(b),
-                                                                         size());
+  multiply_kernel<P><<<unsigned((size() + 255) / 256), 256, 0, stream>>>(in_words(out), words_of(a),
+                                                                         words_of(b), size());
   CUDA_OK(cudaGetLastError());
 }
 
@@ -228,7 +257,8 @@ const mont_t<P>* domain<P>::quotient(F* d_a, F* d_b, void* d_work, cudaStream_t 
   } else {
     multiply(c, d_a, d_b, stream);
   }
-  return basis_ == h_basis::monomial ? coefficients(d_a, d_b, c, stream) : values(d_a, d_b, c, stream);
+  return basis_ == h_basis::monomial ? coefficients(d_a, d_b, c, stream)
+                                     : values(d_a, d_b, c, stream);
 }
 
 // a·b − c at the odd points of the domain of 2n.
@@ -238,14 +268,14 @@ const mont_t<P>* domain<P>::values(F* a, F* b, F* c, cudaStream_t stream) const 
   to_coset(b, false, false, stream);
   to_coset(c, true, false, stream);
   F* const out = c + size();
-  combine_kernel<P><<<unsigned((size() + 255) / 256), 256, 0, stream>>>(in_words(out), in_words(a), in_words(b),
-                                                                        in_words(c), log_n_);
+  combine_kernel<P><<<unsigned((size() + 255) / 256), 256, 0, stream>>>(
+      in_words(out), in_words(a), in_words(b), in_words(c), log_n_);
   CUDA_OK(cudaGetLastError());
   return out;
 }
 
-// On the coset of g, a·b is lower + gⁿ·upper of degree below n, while c = lower + upper: their difference over
-// gⁿ − 1 is the quotient, without c on the coset.
+// On the coset of g, a·b is lower + gⁿ·upper of degree below n, while c = lower + upper: their
+// difference over gⁿ − 1 is the quotient, without c on the coset.
 template <class P>
 const mont_t<P>* domain<P>::coefficients(F* a, F* b, F* c, cudaStream_t stream) const {
   interpolate_upper<op_canonical>(c, {}, stream);
@@ -259,9 +289,12 @@ const mont_t<P>* domain<P>::coefficients(F* a, F* b, F* c, cudaStream_t stream) 
   } else {
     multiply(b, a, b, stream);
   }
-  interpolate_upper<op_coset | op_subtract | op_canonical>(
-      b, {.rows = in_words(back_.rows), .columns = in_words(back_.columns), .other = in_words(c),
-          .factor = in_words(over_vanishing_)}, stream);
+  interpolate_upper<op_coset | op_subtract | op_canonical>(b,
+                                                           {.rows = in_words(back_.rows),
+                                                            .columns = in_words(back_.columns),
+                                                            .other = in_words(c),
+                                                            .factor = in_words(over_vanishing_)},
+                                                           stream);
   return b;
 }
 
