@@ -124,6 +124,8 @@ export interface VerifyStatementParams {
   readonly proof: string;
   /** A `.vk` file, or the parameters. */
   readonly keyPath: string;
+  /** The key's points were checked before. */
+  readonly keyChecked?: boolean;
 }
 
 export interface VerifyInputsParams {

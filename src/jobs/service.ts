@@ -237,8 +237,8 @@ export class Jobs implements JobService, KeyLoading {
   ): Promise<VerifyOutcome> {
     const { pipeline, findKey, findKeyFor } = this.#options;
     const { kind, sectorSize } = await pipeline.statement({ value: rest.statement });
-    const { path } = await (key === undefined ? findKeyFor(kind, sectorSize) : findKey(key));
-    return pipeline.verify({ ...rest, keyPath: path }, signal);
+    const found = await (key === undefined ? findKeyFor(kind, sectorSize) : findKey(key));
+    return pipeline.verify({ ...rest, keyPath: found.path, keyChecked: found.checked }, signal);
   }
 
   queue() {
