@@ -188,6 +188,8 @@ export async function grpcService(options: GrpcServiceOptions = {}): Promise<Grp
     crash: () => thread?.crash(),
     async stop() {
       client.close();
+      // Nobody waits for a proof then.
+      for (const { id } of jobs.all) jobs.cancel(id);
       await cuzk.stop();
       await rm(folder, { recursive: true });
     },

@@ -10,11 +10,13 @@ import { STATUS } from './wire.ts';
 /** Methods whose requests may be large. */
 const LARGE = /\/(SubmitProof|Prove)$/;
 /** A message has this long to arrive in full once it may. */
-const RECEIVE_MS_MAX = 300_000;
+const RECEIVE_MS_MAX = 60_000;
 
 /**
  * Lets so many large messages at a time into memory: the others wait on the wire, whose flow
- * control holds their senders back. So memory does not depend on how many calls there are.
+ * control holds their senders back. So memory does not depend on how many calls there are. The call
+ * that came last goes first: a WinningPoSt, which is small and has seconds, does not wait for all
+ * sectors that were sent before.
  */
 export class Intake {
   readonly #waiting = new Set<() => void>();
@@ -74,7 +76,7 @@ export class Intake {
   }
 
   #next(): void {
-    for (const start of this.#waiting) {
+    for (const start of [...this.#waiting].reverse()) {
       if (this.#free === 0) return;
       this.#waiting.delete(start);
       start();

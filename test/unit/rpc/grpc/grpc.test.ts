@@ -245,20 +245,52 @@ describe('what goes wrong', () => {
   });
 
   it('a message above 256 MiB is refused by its length alone', async () => {
-    const connection = http2.connect(`http://${service.address}`);
-    const call = connection.request({
-      ...{ ':method': 'POST', ':path': '/cuzk.v1.ProvingEngine/Prove' },
-      ...{ 'content-type': 'application/grpc', te: 'trailers' },
-    });
-    const prefix = Buffer.alloc(5);
-    prefix.writeUInt32BE(2 ** 28 + 1, 1);
-    call.write(prefix);
-    const [headers] = await once(call, 'response');
-    connection.destroy();
+    using call = rawProve(2 ** 28 + 1);
+    const [headers] = await once(call.stream, 'response');
     expect(headers['grpc-status']).toBe('8');
     expect(decodeURI(headers['grpc-message'])).toMatch(/larger than max \(268435457/);
   });
+
+  it('a message that is none costs its call alone', async () => {
+    const garbage = Buffer.from('0affffffff0f', 'hex');
+    using call = rawProve(garbage.length, garbage);
+    const [headers] = await once(call.stream, 'response');
+    expect(headers).toMatchObject({
+      'grpc-status': '13',
+      'grpc-message': expect.stringMatching(/deserializing/),
+    });
+    void prove(porep()).catch(() => {});
+    await service.jobs.until(1);
+  });
+
+  it('large messages take turns, the newest first, and one that is cut off gives its up', async () => {
+    const cutOff = [rawProve(1000), rawProve(1000)];
+    await service.client.call('GetStatus');
+    for (const request_id of ['older', 'newer']) {
+      void prove(porep({ request_id })).catch(() => {});
+      await service.client.call('GetStatus');
+    }
+    expect(service.jobs.all).toEqual([]);
+    cutOff[0]?.[Symbol.dispose]();
+    await service.jobs.until(2);
+    expect(service.jobs.all.map(({ request }) => request.label)).toEqual(['newer', 'older']);
+    cutOff[1]?.[Symbol.dispose]();
+  });
 });
+
+/** A call of which so many bytes were announced, and these were sent. */
+function rawProve(length: number, bytes: Buffer = Buffer.alloc(0)) {
+  const connection = http2.connect(`http://${service.address}`);
+  const stream = connection.request({
+    ...{ ':method': 'POST', ':path': '/cuzk.v1.ProvingEngine/Prove' },
+    ...{ 'content-type': 'application/grpc', te: 'trailers' },
+  });
+  const prefix = Buffer.alloc(5);
+  prefix.writeUInt32BE(length, 1);
+  stream.write(Buffer.concat([prefix, bytes]));
+  if (bytes.length > 0) stream.end();
+  return { stream, [Symbol.dispose]: () => connection.destroy() };
+}
 
 describe('jobs by their ids', () => {
   it('are submitted, awaited for a while, cancelled', async () => {
