@@ -426,7 +426,7 @@ PROOFLINE_DEVICE element<P> inverse_of(const element<P>& a) {
   for (int i = 0; i < L; i++) {
     const int bit = 30 * i, w = bit / 32, s = bit % 32;
     uint32_t low = a.l[w] >> s;
-    if (s > 2 && w + 1 < N) low |= a.l[w + 1 < N ? w + 1 : w] << (32 - s & 31);
+    if (s > 2 && w + 1 < N) low |= a.l[w + 1 < N ? w + 1 : w] << ((32 - s) & 31);
     g[i] = i < L - 1 ? int32_t(low & uint32_t(I::mask)) : int32_t(low);
     f[i] = I::p30(i), d[i] = 0, e[i] = 0;
   }
@@ -468,7 +468,7 @@ PROOFLINE_DEVICE element<P> inverse_of(const element<P>& a) {
   for (int w = 0; w < N; w++) {
     const int bit = 32 * w, i = bit / 30, s = bit % 30;
     uint32_t t = uint32_t(d[i]) >> s | uint32_t(d[i + 1]) << (30 - s);
-    if (60 - s < 32 && i + 2 < L) t |= uint32_t(d[i + 2 < L ? i + 2 : i]) << (60 - s & 31);
+    if (60 - s < 32 && i + 2 < L) t |= uint32_t(d[i + 2 < L ? i + 2 : i]) << ((60 - s) & 31);
     x.l[w] = t;
     c.l[w] = modulus_words<P>::r_cubed(w);
   }
