@@ -14,7 +14,6 @@ namespace proofline::cuda {
 struct bench_context {
   device_facts facts;
   executor exec;
-  size_t memory_bytes;  // of the device that may be used
 };
 
 // Each prints lines and returns the number of wrong results.

@@ -74,8 +74,7 @@ int main(int argc, char** argv) {
                 double(total_bytes) / 1e9);
     proofline::thread_pool pool(std::max(1u, std::thread::hardware_concurrency()));
     const bench_context context{{properties.multiProcessorCount, size_t(properties.l2CacheSize)},
-                                proofline::executor(pool),
-                                free_bytes};
+                                proofline::executor(pool)};
     const int wrong = run(argc, argv, context);
     std::printf(wrong == 0 ? "all right\n" : "%d WRONG\n", wrong);
     return wrong == 0 ? 0 : 1;

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <atomic>
-#include <random>
 #include <span>
 #include <string>
 #include <vector>
@@ -136,7 +134,7 @@ struct synthetic_vector {
   }
 };
 
-// Bits of a density, `more` for the elements in `often`.
+// Random bits with the share of ones that is asked for, and room behind them for reads by word.
 inline bytes synthetic_density(uint32_t n, double share, uint64_t seed, const executor& exec) {
   bytes bits((size_t(n) + 7) / 8 + 64);
   exec.run_ranges((size_t(n) + 7) / 8, 65536, [&](size_t begin, size_t end, unsigned) {
