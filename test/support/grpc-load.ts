@@ -14,7 +14,7 @@ const from = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const CACHE = from(`../../node_modules/.cache/grpc-${process.pid}`);
 
 export interface Measures {
-  readonly loopMs: { readonly p99: number; readonly max: number };
+  readonly loopMs: { readonly p90: number; readonly p99: number; readonly max: number };
   readonly rssMiB: number;
 }
 

@@ -79,7 +79,11 @@ const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();
 createInterface({ input: process.stdin }).on('line', (line) => {
   if (line === 'go') return go();
-  const loopMs = { p99: delay.percentile(99) / 1e6, max: delay.max / 1e6 };
+  const loopMs = {
+    p90: delay.percentile(90) / 1e6,
+    p99: delay.percentile(99) / 1e6,
+    max: delay.max / 1e6,
+  };
   console.log(JSON.stringify({ loopMs, rssMiB: process.memoryUsage.rss() / 2 ** 20 }));
   delay.reset();
 });
