@@ -7,10 +7,10 @@ import type { CallOptions, HostClient } from '../host/client.ts';
 import type {
   BenchPartsParams,
   BenchPartsResult,
-  BenchSynthesisParams,
-  BenchSynthesisResult,
   BenchProveParams,
   BenchProveResult,
+  BenchSynthesisParams,
+  BenchSynthesisResult,
   InspectedKey,
   KeyResidency,
   PartitionResult,
