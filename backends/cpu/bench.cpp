@@ -3,6 +3,7 @@
 #include <chrono>
 #include <random>
 
+#include "msm/huge_array.hpp"
 #include "msm/msm.hpp"
 #include "ntt/domain.hpp"
 #include "prover/assembly.hpp"
@@ -96,9 +97,9 @@ synthesis_seconds bench_synthesis(const program_input& input, bool expanded, con
                  b = std::move(made.b).compact(exec);
       return;
     }
+    const huge_array<words<4>> elements(std::max(made.witness.size(), made.a.size()));
     for (parted_vector* vector : {&made.witness, &made.a, &made.b}) {
-      const auto elements = std::make_unique_for_overwrite<words<4>[]>(vector->size());
-      std::move(*vector).expand(elements.get(), exec);
+      std::move(*vector).expand(elements.data(), exec);
     }
   });
   seconds.densities = timed([&] { densities_of(*program, exec); });

@@ -15,7 +15,7 @@ std::vector<double> bench_msm(curve_id curve, bool g1, int log_n, int runs, cons
 std::vector<double> bench_ntt(curve_id curve, int log_n, int runs, const executor& exec);
 
 // Seconds of the parts of a synthesis, once: the program read, values computed, the vectors in their final form
-// (compact, or as canonical elements of 32 bytes, one vector after another), the densities.
+// (compact, or as canonical elements of 32 bytes, one vector after another in the same memory), the densities.
 struct synthesis_seconds {
   double open, compute, output, densities;
 };

@@ -53,7 +53,7 @@ uint32_t schedule::part_of_aux(uint32_t aux) const {
   const auto after = std::upper_bound(parts.begin(), parts.end(), aux, [](uint32_t index, const instance& part) {
     return index < part.base.aux;
   });
-  // Parts without variables begin where the next one does.
+  // Of parts that begin there, the last one has the variable: those before it have none.
   return uint32_t(after - parts.begin()) - 1;
 }
 
