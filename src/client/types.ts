@@ -521,6 +521,7 @@ export interface Timeline {
       | 'HOST_BOOT'
       | 'SRS_LOAD'
       | 'VANILLA'
+      | 'LAYOUT'
       | 'SYNTH'
       | 'STAGE'
       | 'EVALUATE'
