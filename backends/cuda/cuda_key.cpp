@@ -81,6 +81,8 @@ class cuda_key : public loaded_key {
     const profiler_range range("stage");
     on_->make_current();
     context.exec.check_cancelled();
+    if (input.program && source_.curve != curve_id::bls12_381)
+      throw format_error("key: curve", "that of programs, bls12-381", "another");
     const partition_vectors vectors(input, plan_.shape, source_.rows.has_value(), context);
     const staged_layout at(vectors, plan_, *on_);
     auto staged = std::make_unique<staged_cuda>();
@@ -158,7 +160,7 @@ class cuda_key : public loaded_key {
   }
 
   ~cuda_key() override {
-    on_->make_current();
+    cudaSetDevice(on_->id());
     if (stream_) cudaStreamSynchronize(*stream_);
   }
 
@@ -209,10 +211,10 @@ class cuda_key : public loaded_key {
     expect("bG1", source_.b_g1.count, shape.wires());
   }
 
-  // A key that leaves no room for a partition is refused at once.
+  // A resident key that leaves no room for a partition is refused at once; a streamed one takes what partitions fit.
   void require_room() const {
     const size_t need = whole_device_pages(plan_.key.bytes()) + whole_device_pages(plan_.work.bytes()) +
-                        plan_.full_partition_bytes(*on_);
+                        (plan_.streamed ? 0 : plan_.full_partition_bytes(*on_));
     const device_memory& memory = *on_->memory();
     const size_t left = memory.budget_bytes() - memory.used_bytes();
     if (need > left) throw device_memory_error(need, left);

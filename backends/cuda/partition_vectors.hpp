@@ -93,9 +93,10 @@ struct partition_vectors {
 
   void synthesize(const program_input& input, const partition_shape& shape, const executor& exec) {
     const circuit_program program(input.program);
+    if (program.inputs() != shape.inputs || program.aux() != shape.aux || program.rows() > shape.rows())
+      throw format_error("program", "the circuit of the key", "another");
     synthesis result = proofline::synthesize(program, input.private_inputs, keep_c::no, exec);
     if (result.failed) throw unsatisfied_error(result.failed->name() + " does not hold");
-    expect_wires(result.witness.size(), shape);
     made_[0] = std::move(result.witness).compact(exec);
     made_[1] = std::move(result.a).compact(exec);
     made_[2] = std::move(result.b).compact(exec);

@@ -37,6 +37,7 @@ class device {
   // For each thread that calls CUDA.
   void make_current() const { CUDA_OK(cudaSetDevice(id_)); }
 
+  int id() const { return id_; }
   const device_facts& facts() const { return facts_; }
   const std::shared_ptr<device_memory>& memory() const { return memory_; }
   const std::shared_ptr<thread_pool>& pool() const { return pool_; }
