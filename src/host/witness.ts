@@ -36,7 +36,7 @@ export async function openWitness(
   const bytes = 'path' in from ? undefined : await calculate(from.wasmPath, from.inputPath);
   const source =
     'path' in from
-      ? await openFile(from.path)
+      ? await openFile(from.path, from.sha256 === undefined ? undefined : 'witness')
       : fromBytes(`witness of ${basename(from.inputPath)}`, bytes as Uint8Array);
   try {
     const wtns = await readWtns(source);

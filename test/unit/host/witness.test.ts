@@ -57,6 +57,14 @@ describe('refuses', () => {
     await expect(open({ path: other })).rejects.toMatchObject(refusal('expected that of bn254'));
   });
 
+  it('a stored payload, named by what it is and not by its digest', async () => {
+    const path = await fileOf(values, 'bls12-381');
+    const sha256 = createHash('sha256')
+      .update(await readFile(path))
+      .digest('hex');
+    await expect(open({ path, sha256 })).rejects.toThrow(/^witness: field: /);
+  });
+
   it('bytes that are not those that were stored', async () => {
     const path = await fileOf(values);
     const sha256 = createHash('sha256')
