@@ -6,14 +6,20 @@ import type {
   BenchProveParams,
   BenchSynthesisParams,
   SetupParams,
-  VerifyStatementParams,
 } from '../host/protocol.ts';
 import type { KeyStore } from '../keys/store.ts';
 import type { Pipeline, ProveOutcome, StatementFacts, TaskListener } from '../pipeline/pipeline.ts';
 import type { AttributeValue, EventName, EventStream, ProverEvent } from '../telemetry/events.ts';
 import { timelineOf } from '../trace/timeline.ts';
 import { timingsOf } from '../trace/timings.ts';
-import type { CallHooks, Engine, ProveInput, ProveReport, VerifyInput } from './wiring.ts';
+import type {
+  CallHooks,
+  Engine,
+  ProveInput,
+  ProveReport,
+  StatementProof,
+  VerifyInput,
+} from './wiring.ts';
 
 /** A proof whose host ends so often is given up. */
 const CRASHES_MAX = 3;
@@ -105,8 +111,10 @@ export class LocalEngine implements Engine {
     return this.#pipeline.verify({ ...rest, ...(key !== undefined && { keyPath: key }) }, signal);
   }
 
-  verifyStatement(params: VerifyStatementParams, { signal }: CallHooks) {
-    return this.#pipeline.verify(params, signal);
+  async verifyStatement({ key, ...rest }: StatementProof, { signal }: CallHooks) {
+    const facts = await this.#pipeline.statement({ value: rest.statement });
+    const { keyPath } = await this.#keyOf(key, facts);
+    return await this.#pipeline.verify({ ...rest, keyPath }, signal);
   }
 
   setup(params: SetupParams, { signal, onProgress = () => {} }: CallHooks) {

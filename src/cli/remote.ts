@@ -6,7 +6,14 @@ import { openFile, systemReason } from '../core/source.ts';
 import type { CircomOutcome, ProveOutcome, VerifyOutcome } from '../pipeline/pipeline.ts';
 import type { Timeline } from '../trace/timeline.ts';
 import type { Timings } from '../trace/timings.ts';
-import type { CallHooks, ProveInput, ProveReport, RemoteServer, VerifyInput } from './wiring.ts';
+import type {
+  CallHooks,
+  ProveInput,
+  ProveReport,
+  RemoteServer,
+  StatementProof,
+  VerifyInput,
+} from './wiring.ts';
 
 /** A running service as a prover. */
 export class RemoteProver implements RemoteServer {
@@ -58,6 +65,10 @@ export class RemoteProver implements RemoteServer {
     const params =
       verificationKey === undefined ? rest : { ...rest, verification_key: verificationKey };
     return this.#client.verify(params, signal);
+  }
+
+  verifyStatement(input: StatementProof, { signal }: CallHooks): Promise<VerifyOutcome> {
+    return this.#client.verify(input, signal);
   }
 
   timeline(jobId: string): Promise<Timeline> {

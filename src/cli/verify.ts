@@ -4,16 +4,15 @@ import { formatError, ProverError } from '../core/errors.ts';
 import { openFile } from '../core/source.ts';
 import { KIB } from '../core/units.ts';
 import { readJson } from '../formats/snarkjs-json.ts';
-import type { VerifyStatementParams } from '../host/protocol.ts';
 import type { VerifyOutcome } from '../pipeline/pipeline.ts';
 import { type Io, plain, writeJson } from './io.ts';
 import { document } from './manual.ts';
-import { jsonOption, keyFor, serverOption, usage } from './options.ts';
+import { flagsOf, jsonOption, keyFor, serverOption, settingOption, usage } from './options.ts';
 import { painterOf } from './paint.ts';
 import type { Act } from './program.ts';
 import { withProgress } from './progress.ts';
 import { EXIT } from './report.ts';
-import type { VerifyInput, Wiring } from './wiring.ts';
+import type { StatementProof, VerifyInput, Wiring } from './wiring.ts';
 
 interface Options {
   readonly key?: string;
@@ -64,10 +63,15 @@ export function defineVerify(program: Command, act: Act): void {
   })
     .option('--key <file>', 'verification key, JSON')
     .option('--zkey <file>', 'zkey; with --server also the name or SHA-256 of a stored key')
-    .option('--vk <file>', 'verifying key (.vk) or parameters, for a statement of Filecoin')
+    .option(
+      '--vk <file>',
+      'of a statement: verifying key (.vk) or parameters; with --server a stored key (default: the ' +
+        'one of "proofline keys" that fits)',
+    )
     .requiredOption('--proof <file>', 'proof: JSON; of a statement: its bytes, or their hex')
     .option('--public <file>', 'public inputs, JSON')
     .option('--statement <file>', 'what a proof of Filecoin proves, JSON')
+    .addOption(settingOption('dataDir'))
     .addOption(serverOption())
     .addOption(jsonOption())
     .action((options: Options) => act((wiring, io) => verify(options, wiring, io)));
@@ -97,9 +101,11 @@ async function verifyInputs(options: Options, wiring: Wiring, io: Io): Promise<V
 }
 
 async function verifyStatement(options: Options, wiring: Wiring, io: Io): Promise<VerifyOutcome> {
-  const params = await statementOf(options);
-  await using engine = await wiring.openEngine({});
-  return await withProgress(io, 'verifying', (hooks) => engine.verifyStatement(params, hooks));
+  const input = await statementOf(options, io);
+  await using prover = await (options.server === undefined
+    ? wiring.openEngine(flagsOf({ ...options }))
+    : wiring.connectServer(options.server));
+  return await withProgress(io, 'verifying', (hooks) => prover.verifyStatement(input, hooks));
 }
 
 async function inputOf(options: Options, io: Io): Promise<VerifyInput> {
@@ -117,17 +123,16 @@ async function inputOf(options: Options, io: Io): Promise<VerifyInput> {
   return { ...stated, key: await keyFor(server, zkey as string, io) };
 }
 
-async function statementOf(options: Options): Promise<VerifyStatementParams> {
-  const { statement, vk } = options;
-  for (const other of ['key', 'zkey', 'public', 'server'] as const) {
+async function statementOf(options: Options, io: Io): Promise<StatementProof> {
+  const { statement, vk, server } = options;
+  for (const other of ['key', 'zkey', 'public'] as const) {
     if (options[other] !== undefined) throw usage(`--${other}`, 'none with a statement', 'one');
   }
   if (statement === undefined) throw usage('--vk', 'a --statement', 'none');
-  if (vk === undefined) throw usage('--statement', 'a verifying key (--vk)', 'none');
   return {
-    statement: await jsonOf(statement),
+    statement: (await jsonOf(statement)) as object,
     proof: await proofHex(options.proof),
-    keyPath: vk,
+    ...(vk !== undefined && { key: await keyFor(server, vk, io) }),
   };
 }
 

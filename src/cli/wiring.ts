@@ -11,7 +11,6 @@ import type {
   ProbedBackend,
   SetupParams,
   SetupResult,
-  VerifyStatementParams,
   WitnessSource,
 } from '../host/protocol.ts';
 import type { KeyStore } from '../keys/store.ts';
@@ -96,16 +95,25 @@ export interface VerifyInput {
   readonly public: unknown;
 }
 
+export interface StatementProof {
+  /** JSON of a statement file. */
+  readonly statement: object;
+  /** 192 bytes a partition, hex. */
+  readonly proof: string;
+  /** As in StatementInput; for an engine also a verifying key. */
+  readonly key?: string;
+}
+
 export interface Prover extends AsyncDisposable {
   prove(input: ProveInput, hooks: CallHooks): Promise<ProveReport>;
   verify(input: VerifyInput, hooks: CallHooks): Promise<VerifyOutcome>;
+  /** All partitions of a proof of Filecoin. */
+  verifyStatement(input: StatementProof, hooks: CallHooks): Promise<VerifyOutcome>;
 }
 
 export interface Engine extends Prover {
   /** The keys of the data folder. */
   readonly keys: KeyStore;
-  /** All partitions of a proof of Filecoin. */
-  verifyStatement(params: VerifyStatementParams, hooks: CallHooks): Promise<VerifyOutcome>;
   /** Writes the key whole or not at all. */
   setup(params: SetupParams, hooks: CallHooks): Promise<SetupResult>;
   /** Verification key of a zkey or of bellman parameters. */

@@ -63,16 +63,26 @@ describe('proofline verify', () => {
       const argv = ['--vk', at('x.vk'), '--statement', at('s.json'), '--proof', at(proof)];
       const ran = await command(['verify', ...argv]);
       expect(ran).toMatchObject({ code: 0, stdout: 'valid\n' });
-      const params = { statement: { kind: 'porep' }, proof: '8001', keyPath: at('x.vk') };
+      const params = { statement: { kind: 'porep' }, proof: '8001', key: at('x.vk') };
       expect(ran.asked[1]).toEqual(['verify statement', params]);
     }
   });
 
+  it('has a stored key found for a statement, here or by a server', async () => {
+    const at = folder();
+    writeFileSync(at('s.json'), '{"kind":"porep"}');
+    writeFileSync(at('p.bin'), Uint8Array.of(0x80, 0x01));
+    const argv = ['verify', '--statement', at('s.json'), '--proof', at('p.bin')];
+    const asked = ['verify statement', { statement: { kind: 'porep' }, proof: '8001' }];
+    const local = await command([...argv, '--data-dir', '/d']);
+    expect(local.asked.slice(0, 2)).toEqual([['engine', { dataDir: '/d' }], asked]);
+    const remote = await command([...argv, '--server', 'http://h']);
+    expect(remote.asked.slice(0, 2)).toEqual([['server', 'http://h'], asked]);
+  });
+
   it.each([
-    [['--statement', 's'], '--statement: expected a verifying key (--vk), got none'],
     [['--vk', 'v'], '--vk: expected a --statement, got none'],
     [['--vk', 'v', '--statement', 's', '--public', 'p'], '--public: expected none'],
-    [['--vk', 'v', '--statement', 's', '--server', 'http://h'], '--server: expected none'],
     [['--key', 'k'], 'public inputs: expected --public, or --statement, got none'],
   ])('refuses %j', async (options, message) => {
     const { code, stderr, asked } = await command(['verify', '--proof', 'p', ...options]);

@@ -60,3 +60,11 @@ it('is what `prove --server` proves by', async () => {
     statement: digest('{"kind":"winning-post"}'),
   });
 });
+
+it('is what `verify --server` verifies by', async () => {
+  await using prover = new RemoteProver('http://localhost', undefined);
+  const { signal } = new AbortController();
+  const asked = { statement: { kind: 'porep' }, proof: 'ab'.repeat(192) };
+  expect(await prover.verifyStatement(asked, { signal })).toEqual({ valid: true });
+  expect(app.services.jobs.verified).toEqual([asked]);
+});
