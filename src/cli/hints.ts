@@ -6,7 +6,7 @@ export const HINTS: Readonly<Record<ErrorCode, string>> = {
   ERR_FORMAT: 'check that each option names the file it asks for and that the file is whole',
   ERR_FILE: 'check the path and its permissions',
   ERR_KEY_UNKNOWN:
-    'import the key (`proofline keys import`), or check its name (`proofline keys list`)',
+    'import the key (`proofline keys import`), make one (`proofline setup`), or check its name',
   ERR_KEY_DAMAGED:
     '`proofline keys verify` says where; `proofline keys import` of a whole file replaces it',
   ERR_PAYLOAD_UNKNOWN: 'upload the witness again: unused payloads are removed after a while',

@@ -35,7 +35,7 @@ export const ERRORS = {
     http: 404,
     retry: 'never',
     exit: 2,
-    text: 'key {key}: expected a name or digest of a stored key, got neither',
+    text: 'key {key}: expected one that is stored (`proofline keys list`), got none',
   },
   ERR_KEY_DAMAGED: {
     rpc: -32019,

@@ -76,10 +76,7 @@ export class KeyStore implements KeyCatalog {
     const keys = serving.filter((key) => servingRank(key, circuit) === best);
     const whole = keys.filter(({ damage }) => damage === undefined);
     const [key, ...others] = whole.length > 0 ? whole : keys;
-    if (key === undefined) {
-      const way = '`proofline keys import` stores one, `proofline setup --circuit` makes one';
-      throw new ProverError('ERR_KEY_UNKNOWN', { key: `for ${circuit} (${way})` });
-    }
+    if (key === undefined) throw new ProverError('ERR_KEY_UNKNOWN', { key: `for ${circuit}` });
     if (others.length > 0) {
       const names = [key, ...others].map(({ name }) => name).join(', ');
       const expected = `the one to use named: ${names} are all for ${circuit}`;

@@ -201,7 +201,10 @@ export class CuzkEngine {
   }
 
   #devices(unsettled: readonly Job[]): GetStatusResponse['gpus'] {
-    const devices = this.#options.jobs.hosts().filter(({ available }) => available);
+    const available = this.#options.jobs.hosts().filter((host) => host.available);
+    const gpus = available.filter(({ backend }) => backend === 'cuda');
+    // Without a GPU, what proves instead: the fastest backend comes first.
+    const devices = gpus.length > 0 ? gpus : available.slice(0, 1);
     return devices.map(({ backend, deviceName, memoryBytes = 0, residents, jobId }, ordinal) => {
       const job = unsettled.find(({ id }) => id === jobId);
       const taken = residents.reduce((sum, { bytes }) => sum + bytes, 0);
