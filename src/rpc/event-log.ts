@@ -1,4 +1,5 @@
 import type { EventStream, ProverEvent } from '../telemetry/events.ts';
+import { wireEvent } from '../telemetry/wire-names.ts';
 
 export interface LoggedEvent {
   readonly id: number;
@@ -22,7 +23,7 @@ export class EventLog {
     this.#size = size;
     stream.subscribe((event) => {
       const id = this.#nextId++;
-      const text = `event: ${event.event}\ndata: ${JSON.stringify(event)}\nid: ${id}\n\n`;
+      const text = `event: ${event.event}\ndata: ${JSON.stringify(wireEvent(event))}\nid: ${id}\n\n`;
       this.#events.push({ id, event, text });
       if (this.#events.length >= 2 * size) this.#events = this.#events.slice(-size);
       for (const listener of this.#listeners) listener();

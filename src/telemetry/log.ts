@@ -1,5 +1,6 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
-import type { EventListener, ProverEvent } from './events.ts';
+import type { EventListener } from './events.ts';
+import { wireAttributes } from './wire-names.ts';
 
 export const LOG_LEVELS = ['error', 'warn', 'info', 'debug', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -24,18 +25,10 @@ export function logJobs(log: Logger): EventListener {
   return ({ event, jobId, atMicros, attributes, ...place }) => {
     if (event === 'JOB_START') traces.set(jobId, attributes?.traceId);
     const names = { job_id: jobId, trace_id: traces.get(jobId) };
-    const fields = { ...names, ...place, ...snakeCase(attributes) };
+    const fields = { ...names, ...place, ...wireAttributes(attributes) };
     if (event === 'JOB_START') log.info(fields, 'job accepted');
     else if (event === 'JOB_END') log.info(fields, 'job settled');
     else log.debug({ ...fields, event, at_micros: atMicros }, 'event');
     if (event === 'JOB_END') traces.delete(jobId);
   };
-}
-
-/** Names of the log are those of the wire. */
-function snakeCase(attributes: ProverEvent['attributes'] = {}): Record<string, unknown> {
-  const snake = (name: string) => name.replaceAll(/[A-Z]/g, (upper) => `_${upper.toLowerCase()}`);
-  return Object.fromEntries(
-    Object.entries(attributes).map(([name, value]) => [snake(name), value]),
-  );
 }

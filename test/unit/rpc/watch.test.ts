@@ -57,7 +57,9 @@ it('streams everything that happens from now on', async () => {
   emit(app, 'after', 'NTT_START');
   await until(() => stream.text().includes('after'));
   expect(stream.text()).not.toContain('before');
-  expect(stream.text()).toMatch(/event: NTT_START\ndata: \{"atMicros":1,.*\}\nid: \d+\n\n/);
+  expect(stream.text()).toMatch(
+    /event: NTT_START\ndata: \{"at_micros":1,"job_id":".*"\}\nid: \d+\n\n/,
+  );
   await stream.cancel();
 });
 
