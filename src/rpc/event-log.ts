@@ -23,7 +23,8 @@ export class EventLog {
     this.#size = size;
     stream.subscribe((event) => {
       const id = this.#nextId++;
-      const text = `event: ${event.event}\ndata: ${JSON.stringify(wireEvent(event))}\nid: ${id}\n\n`;
+      const data = JSON.stringify(wireEvent(event));
+      const text = `event: ${event.event}\ndata: ${data}\nid: ${id}\n\n`;
       this.#events.push({ id, event, text });
       if (this.#events.length >= 2 * size) this.#events = this.#events.slice(-size);
       for (const listener of this.#listeners) listener();
