@@ -134,7 +134,7 @@ class example {
     const auto vector = [&](int i) {
       return scalar_vector{keep_[size_t(i)].size() / 32, std::span<const uint8_t>(keep_[size_t(i)])};
     };
-    partition_input input{vector(0), {}};
+    partition_input input{{}, vector(0), {}};
     if (!zkey_) {
       input.evaluated = {vector(1), vector(2), density(in_a_, inputs_, in_a_.size()),
                          density(in_b_, 0, inputs_), density(in_b_, inputs_, in_b_.size())};

@@ -167,7 +167,7 @@ describe('the partitions of a statement', () => {
       follow('a'),
     );
     const others = [2, 0].map((rank) =>
-      pipeline.prove({ ...task(`rank ${rank}`), rank }, follow(`rank ${rank}`)),
+      pipeline.prove({ ...task(`rank ${rank}`, 'slow'), rank }, follow(`rank ${rank}`)),
     );
     await Promise.all([first, ...others]);
     expect(order).toEqual([
