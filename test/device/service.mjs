@@ -5,6 +5,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const file = (path) => join(root, path);
@@ -14,7 +15,8 @@ const counts = { passed: 0, failed: 0 };
 let service;
 
 async function base64(path) {
-  return { base64: (await readFile(file(path))).toString('base64') };
+  const bytes = await readFile(file(path));
+  return { base64: (path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('base64') };
 }
 async function json(path) {
   return JSON.parse(await readFile(file(path), 'utf8'));
@@ -86,7 +88,7 @@ try {
     '--name',
     'preimage',
   );
-  for (const circuit of ['winning-post', 'window-post']) {
+  for (const circuit of ['winning-post', 'window-post', 'porep', 'snap-deals']) {
     const out = join(data, `${circuit}.params`);
     const which = ['--circuit', circuit, '--sector-size', '2KiB', '--insecure-seed', 'device'];
     setup(...which, '--out', out, '--name', circuit);
@@ -111,6 +113,16 @@ try {
       await base64('test/golden/window-2kib-vanilla-sector1.bin'),
       await base64('test/golden/window-2kib-vanilla-sector2.bin'),
     ],
+  });
+  await proves(url, 'porep 2KiB', {
+    kind: 'porep',
+    statement: await json('test/golden/porep-2kib.statement.json'),
+    vanilla: [await base64('test/golden/porep-2kib-c1.json.gz')],
+  });
+  await proves(url, 'snap-deals 2KiB', {
+    kind: 'snap-deals',
+    statement: await json('test/golden/snap-2kib.statement.json'),
+    vanilla: [await base64('test/golden/snap-2kib-partition0.bin')],
   });
 } finally {
   service?.kill('SIGTERM');

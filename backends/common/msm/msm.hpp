@@ -118,7 +118,7 @@ class window_sums {
 // Windows that are worked on together: all of a small block, fewer of a large one, to bound its
 // memory.
 inline size_t windows_at_once(size_t n, size_t windows, unsigned lanes) {
-  constexpr size_t entries_wanted = size_t{1} << 22;
+  constexpr size_t entries_wanted = size_t{1} << 21;
   return std::min(windows, std::max<size_t>(entries_wanted / std::max<size_t>(n, 1), lanes));
 }
 
