@@ -231,13 +231,16 @@ __global__ void __launch_bounds__(add_threads, add_blocks_each)
         add_in_place<N>(sum.l, x2.l);
         E* const to =
             static_cast<E*>(list.out) + size_t(p.out) * (2 * L::lanes) + (thread & (L::lanes - 1));
-        const bool add = kind == A::normal || kind == A::doubling;
-        if (!add && active(k)) {
-          E x = kind == A::keep_right ? x2 : x1;
-          if (kind == A::nothing) x.l[N - 1] = infinity_word;
-          A::store(to, x);
-          A::store(to + L::lanes, kind == A::keep_right ? y2 : y1);
+        const bool add = kind == A::normal || kind == A::doubling, kept = active(k);
+        // What stands in the sum's place where there is nothing to add.
+        E other_x, other_y;
+        if (!add) {
+          other_x = selected<P>(kind == A::keep_right, x2, x1);
+          other_y = selected<P>(kind == A::keep_right, y2, y1);
+          if (kind == A::nothing) other_x.l[N - 1] = infinity_word;
         }
+        E x = reduced<P>(loose_difference<P>(L::sqr(slope), sum));
+        // Here, and not before the square: 3 % of a large sum.
         p = next;
         if (k > 0) {
           left = left_part(p), right = right_part(p);
@@ -245,9 +248,9 @@ __global__ void __launch_bounds__(add_threads, add_blocks_each)
           inverse = A::load_prefix(prefixes + (k - 1) * stride);
         }
         if (k > 1) next = list.at<Kind>(number(k - 2));
-        const E x = reduced<P>(loose_difference<P>(L::sqr(slope), sum));
-        const E y = reduced<P>(loose_difference<P>(L::mul(difference<P>(x_left, x), slope), y1));
-        if (add) {
+        E y = reduced<P>(loose_difference<P>(L::mul(difference<P>(x_left, x), slope), y1));
+        if (!add) x = other_x, y = other_y;
+        if (kept) {
           A::store(to, x);
           A::store(to + L::lanes, y);
         }
