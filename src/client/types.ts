@@ -706,6 +706,10 @@ export interface ServiceStatus {
      */
     reason?: string;
     version?: string;
+    /**
+     * Its number within the backend
+     */
+    device?: string;
     device_name?: string;
     memory_bytes?: number;
     state: 'idle' | 'proving' | 'unavailable';

@@ -51,7 +51,7 @@ export class Prover {
   }
 
   async prove(params: ProveParams, call: Call): Promise<ProveResult> {
-    const stages = new Stages(call, deviceOf(params), 0);
+    const stages = new Stages(call, params, 0);
     const key = await this.#load(params, stages);
     await using witness = await stages.span('SYNTH', () =>
       openWitness(params.witness, key.source, call.signal),
@@ -68,7 +68,7 @@ export class Prover {
   }
 
   async provePartition(params: PartitionParams, call: Call): Promise<PartitionResult> {
-    const stages = new Stages(call, deviceOf(params), params.source.partition);
+    const stages = new Stages(call, params, params.source.partition);
     const partition = await stages.span('VANILLA', () =>
       Partition.read(params.source, call.signal),
     );
@@ -116,9 +116,10 @@ export class Prover {
 
     const other = await this.#keys.registry.otherThan(params.backend);
     const second = await stages.span('RECHECK', async () => {
-      const recheck = stages.on(`${other}:0`);
+      const on = { backend: other, device: '0' };
+      const recheck = stages.on(on);
       const otherKey = await this.#keys.load(
-        { ...params, keyDigest: key.digest, backend: other, device: '0' },
+        { ...params, keyDigest: key.digest, ...on },
         recheck.run(PROGRESS.load, PROGRESS.compute),
       );
       return attempt(otherKey, assignment, blinding, recheck);
@@ -139,10 +140,6 @@ export class Prover {
       detail: `${other} computes another proof, which does not verify either`,
     });
   }
-}
-
-function deviceOf({ backend, device }: ProverChoice): string {
-  return `${backend}:${device}`;
 }
 
 async function attempt(
@@ -167,15 +164,17 @@ function sameProof(x: Proof, y: Proof): boolean {
   return equalBytes(x.a, y.a) && equalBytes(x.b, y.b) && equalBytes(x.c, y.c);
 }
 
+type Place = Pick<ProverChoice, 'backend' | 'device'>;
+
 /** Emits a start and an end around each stage, whatever happens in between. */
 class Stages {
   readonly #call: Call;
-  readonly #device: string;
+  readonly #on: Place;
   readonly #partition: number;
 
-  constructor(call: Call, device: string, partition: number) {
+  constructor(call: Call, on: Place, partition: number) {
     this.#call = call;
-    this.#device = device;
+    this.#on = on;
     this.#partition = partition;
   }
 
@@ -183,8 +182,8 @@ class Stages {
     return this.#call.signal;
   }
 
-  on(device: string): Stages {
-    return new Stages(this.#call, device, this.#partition);
+  on(place: Place): Stages {
+    return new Stages(this.#call, place, this.#partition);
   }
 
   mark(event: 'GPU_QUEUE' | 'GPU_PICKUP'): void {
@@ -225,11 +224,12 @@ class Stages {
     atMicros: Micros,
     attributes?: { error: string },
   ) {
+    const { backend, device } = this.#on;
     this.#call.event({
       atMicros,
       event,
-      device: this.#device,
-      worker: 0,
+      device: `${backend}:${device}`,
+      worker: Number(device),
       partition: this.#partition,
       ...(attributes === undefined ? {} : { attributes }),
     });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import type { BackendName } from '../backend/backend.ts';
+import type { BackendName, DeviceId, DeviceInfo } from '../backend/backend.ts';
 import { ProverError } from '../core/errors.ts';
 import { type Micros, nowMicros } from '../core/units.ts';
 import type { CallOptions, HostClient } from '../host/client.ts';
@@ -82,6 +82,8 @@ export interface HostStatus {
   /** Why it is not available. */
   readonly reason?: string;
   readonly version?: string;
+  /** Its number within the backend; none where that is not available. */
+  readonly device?: DeviceId;
   readonly deviceName?: string;
   readonly memoryBytes?: number;
   readonly state: 'idle' | 'proving' | 'unavailable';
@@ -106,25 +108,32 @@ interface Turn {
   readonly ofKey?: true;
   readonly partition?: number;
   startedAt?: Micros;
-  /** Wakes the task once the scheduler has given it its backend. */
-  go(): void;
+  /** Wakes the task once the scheduler has given it a device. */
+  go(device: DeviceId): void;
 }
 
 /** What each call of a host says besides its own. */
 interface Choice {
   readonly backend: BackendName;
-  readonly device: string;
+  readonly device: DeviceId;
   readonly threads: number;
 }
 
-/** Obeys the scheduler: one device host a backend, and one for everything that is not proving. */
+/** The host of one device. */
+interface DeviceHost {
+  readonly backend: BackendName;
+  readonly device: DeviceId;
+  readonly client: HostClient;
+  crashesInARow: number;
+}
+
+/** Obeys the scheduler: one device host a device, and one for everything that is not proving. */
 export class Pipeline {
   readonly #createHost: (device: string) => HostClient;
   readonly #threads: number;
-  readonly #hosts = new Map<BackendName, HostClient>();
+  readonly #hosts: DeviceHost[] = [];
   readonly #tools: HostClient;
   readonly #turns = new Map<string, Turn>();
-  readonly #crashesInARow = new Map<BackendName, number>();
   #state = EMPTY;
   #probed: Promise<readonly ProbedBackend[]> | undefined;
   #backends: readonly ProbedBackend[] = [];
@@ -160,9 +169,10 @@ export class Pipeline {
   async prove(task: ProveTask, listener: TaskListener): Promise<CircomOutcome> {
     const backend = await this.choose(task.backend);
     const { jobId, rank = 0 } = task;
-    return await this.#inTurn({ jobId, backend, rank }, listener, {}, async () => {
+    const slot = { jobId, backend, devices: this.#devicesFor(backend, task.keyDigest), rank };
+    return await this.#inTurn(slot, listener, {}, async (device) => {
       listener.started();
-      return await this.#run(task, listener, backend, (host, choice, options) =>
+      return await this.#run(task, listener, { backend, device }, (host, choice, options) =>
         host.call('prove', { ...task, ...choice }, options),
       );
     });
@@ -185,13 +195,16 @@ export class Pipeline {
         event: (event) => listener.event(event),
         progress: (share) => listener.progress((done + share) / partitions.length),
       };
-      const slot = { jobId, backend, rank, ...(done > 0 && { goesOn: true as const }) };
+      const slot: Slot = {
+        ...{ jobId, backend, rank, devices: this.#devicesFor(backend, task.keyDigest) },
+        ...(done > 0 && { goesOn: true }),
+      };
       const askedAt = nowMicros();
-      const result = await this.#inTurn(slot, listener, { partition }, async () => {
+      const result = await this.#inTurn(slot, listener, { partition }, async (device) => {
         if (done === 0) listener.started();
         else tellWait(listener, { jobId, partition }, askedAt);
         const source = { statement, vanilla, partition };
-        return await this.#run(task, part, backend, (host, choice, callOptions) =>
+        return await this.#run(task, part, { backend, device }, (host, choice, callOptions) =>
           host.call('provePartition', { ...options, ...known, source, ...choice }, callOptions),
         );
       });
@@ -233,47 +246,70 @@ export class Pipeline {
   /** Checks the points of a key on the fastest backend. @throws ERR_FORMAT */
   async checkKey(keyPath: string, keyDigest: string, options: CallOptions = {}): Promise<void> {
     const backend = await this.choose(undefined);
-    const params = { backend, device: '0', threads: this.#threads, keyPath, keyDigest };
-    await this.#tools.call('checkKey', params, options);
+    const [device] = this.#devicesFor(backend);
+    await this.#tools.call(
+      'checkKey',
+      { ...this.#choice(backend, device), keyPath, keyDigest },
+      options,
+    );
   }
 
+  /** Of each device, and of each backend that has none here. */
   hosts(): readonly HostStatus[] {
-    return this.#backends.map(({ name, probe }) => {
-      const host = this.#hosts.get(name);
-      const running = this.#state.running.find((slot) => slot.backend === name);
-      const turn = running === undefined ? undefined : this.#turns.get(running.jobId);
-      const jobId = turn?.ofKey === true ? undefined : running?.jobId;
-      const device = probe.available ? probe.devices[0] : undefined;
-      return {
-        backend: name,
-        available: probe.available,
-        ...(probe.available ? { version: probe.version } : { reason: probe.reason }),
-        ...(device && { deviceName: device.name, memoryBytes: device.memoryBytes }),
-        state: !probe.available ? 'unavailable' : jobId === undefined ? 'idle' : 'proving',
-        ...(jobId !== undefined && { jobId }),
-        ...(turn?.partition !== undefined && { partition: turn.partition }),
-        ...(jobId !== undefined &&
-          turn?.startedAt !== undefined && { busySinceMicros: turn.startedAt }),
-        restarts: host?.restarts ?? 0,
-        residents: host?.residents ?? [],
-      };
+    return this.#backends.flatMap(({ name: backend, probe }): HostStatus[] => {
+      if (probe.available) {
+        const { version, devices } = probe;
+        return devices.map((info) => ({ ...this.#statusOf(backend, info), version }));
+      }
+      const { reason } = probe;
+      const none = { available: false, state: 'unavailable', restarts: 0, residents: [] } as const;
+      return [{ backend, ...none, reason }];
     });
   }
 
+  #statusOf(backend: BackendName, { id: device, name, memoryBytes }: DeviceInfo): HostStatus {
+    const host = this.#hosts.find((each) => each.backend === backend && each.device === device);
+    const running = this.#state.running.find(
+      (each) => each.slot.backend === backend && each.device === device,
+    )?.slot;
+    const turn = running === undefined ? undefined : this.#turns.get(running.jobId);
+    const jobId = turn?.ofKey === true ? undefined : running?.jobId;
+    return {
+      ...{ backend, available: true, device, deviceName: name, memoryBytes },
+      state: jobId === undefined ? 'idle' : 'proving',
+      ...(jobId !== undefined && { jobId }),
+      ...(turn?.partition !== undefined && { partition: turn.partition }),
+      ...(jobId !== undefined &&
+        turn?.startedAt !== undefined && { busySinceMicros: turn.startedAt }),
+      restarts: host?.client.restarts ?? 0,
+      residents: host?.client.residents ?? [],
+    };
+  }
+
   /**
-   * Loads a key on the backend that would prove with it, between two proofs.
+   * Loads a key on each device of the backend that would prove with it, between two proofs.
    * @returns false where it was loaded already
    */
   async preload(key: KeyToLoad, signal: AbortSignal): Promise<boolean> {
     const backend = await this.choose(undefined);
-    const host = this.#host(backend);
-    const isLoaded = () => host.residents.some(({ digest }) => digest === key.digest);
+    const loads = this.#devicesFor(backend).map((device) =>
+      this.#preloadOn({ backend, device }, key, signal),
+    );
+    return (await Promise.all(loads)).includes(true);
+  }
+
+  async #preloadOn(
+    { backend, device }: Omit<Choice, 'threads'>,
+    { path: keyPath, digest: keyDigest, checked: keyChecked }: KeyToLoad,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { client } = this.#host(backend, device);
+    const isLoaded = () => isResident(client, keyDigest);
     if (isLoaded()) return false;
-    return await this.#inTurn(keySlot(backend), { signal }, { ofKey: true }, async () => {
+    return await this.#inTurn(keySlot(backend, device), { signal }, { ofKey: true }, async () => {
       if (isLoaded()) return false;
-      const { path: keyPath, digest: keyDigest, checked: keyChecked } = key;
-      const choice = { backend, device: '0', threads: this.#threads };
-      await host.call('loadKey', { ...choice, keyPath, keyDigest, keyChecked }, { signal });
+      const choice = this.#choice(backend, device);
+      await client.call('loadKey', { ...choice, keyPath, keyDigest, keyChecked }, { signal });
       return true;
     });
   }
@@ -281,10 +317,11 @@ export class Pipeline {
   /** Lets a key go wherever it is loaded, between two proofs. @returns bytes of its file, or 0 */
   async unload(keyDigest: string, signal: AbortSignal): Promise<number> {
     let bytes = 0;
-    for (const [backend, host] of this.#hosts) {
-      if (!host.residents.some(({ digest }) => digest === keyDigest)) continue;
-      const freed = await this.#inTurn(keySlot(backend), { signal }, { ofKey: true }, () =>
-        host.call('unloadKey', { keyDigest }, { signal }),
+    for (const { backend, device, client } of this.#hosts) {
+      if (!isResident(client, keyDigest)) continue;
+      const slot = keySlot(backend, device);
+      const freed = await this.#inTurn(slot, { signal }, { ofKey: true }, () =>
+        client.call('unloadKey', { keyDigest }, { signal }),
       );
       bytes = Math.max(bytes, freed.bytes);
     }
@@ -312,7 +349,8 @@ export class Pipeline {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#tools, ...this.#hosts.values()].map((host) => host.close()));
+    const clients = this.#hosts.map(({ client }) => client);
+    await Promise.all([this.#tools, ...clients].map((client) => client.close()));
   }
 
   /** Waits for the scheduler, then works. @throws ERR_CANCELLED while it waits */
@@ -320,85 +358,110 @@ export class Pipeline {
     slot: Slot,
     { signal }: Pick<TaskListener, 'signal'>,
     what: Pick<Turn, 'partition' | 'ofKey'>,
-    work: () => Promise<T>,
+    work: (device: DeviceId) => Promise<T>,
   ): Promise<T> {
     const { jobId } = slot;
     try {
-      await new Promise<void>((resolve, reject) => {
+      const device = await new Promise<DeviceId>((resolve, reject) => {
         const cancel = () => reject(new ProverError('ERR_CANCELLED', { jobId }));
         if (signal.aborted) return cancel();
         signal.addEventListener('abort', cancel, { once: true });
         const turn: Turn = {
           ...what,
-          go() {
+          go(given) {
             signal.removeEventListener('abort', cancel);
             turn.startedAt = nowMicros();
-            resolve();
+            resolve(given);
           },
         };
         this.#turns.set(jobId, turn);
         this.#apply({ type: 'submitted', slot });
       });
-      return await work();
+      return await work(device);
     } finally {
       this.#turns.delete(jobId);
       this.#apply({ type: 'ended', jobId });
     }
   }
 
-  /** A call of a backend's host, and again after a crash as long as the listener wants it. */
+  /** A call of a device's host, and again after a crash as long as the listener wants it. */
   async #run<R extends ProofOrigin>(
     task: TaskOptions,
     listener: TaskListener,
-    backend: BackendName,
-    call: (host: HostClient, choice: Choice, options: CallOptions) => Promise<R>,
+    { backend, device }: Omit<Choice, 'threads'>,
+    call: (client: HostClient, choice: Choice, options: CallOptions) => Promise<R>,
   ): Promise<R> {
     const { jobId } = task;
     const open = new OpenStages(jobId, listener);
-    const choice = { backend, device: '0', threads: this.#threads };
+    const host = this.#host(backend, device);
     for (let starts = 1; ; starts++) {
       try {
-        const result = await call(this.#host(backend), choice, {
+        const result = await call(host.client, this.#choice(backend, device), {
           signal: listener.signal,
           onEvent: (event) => open.pass({ ...event, jobId }),
           onProgress: (share) => listener.progress(share),
         });
-        this.#crashesInARow.delete(backend);
+        host.crashesInARow = 0;
         return { ...result, attempts: result.attempts + starts - 1 };
       } catch (thrown) {
         open.closeAll(thrown);
         const crashed = thrown instanceof ProverError && thrown.code === 'ERR_HOST_CRASHED';
         if (!crashed || !listener.crashed()) throw thrown;
-        await this.#backOff(task, listener, backend);
+        await backOff(task, listener, ++host.crashesInARow);
       }
     }
   }
 
-  async #backOff(task: TaskOptions, { signal }: TaskListener, backend: BackendName): Promise<void> {
-    const crashes = (this.#crashesInARow.get(backend) ?? 0) + 1;
-    this.#crashesInARow.set(backend, crashes);
-    const pause = Math.min(BACK_OFF_MS.max, BACK_OFF_MS.first * 2 ** (crashes - 1));
-    await setTimeout(pause, undefined, { signal }).catch(() => {
-      throw new ProverError('ERR_CANCELLED', { jobId: task.jobId });
-    });
+  #choice(backend: BackendName, device: DeviceId): Choice {
+    return { backend, device, threads: this.#threads };
   }
 
-  #host(backend: BackendName): HostClient {
-    const host = this.#hosts.get(backend) ?? this.#createHost(`${backend}:0`);
-    this.#hosts.set(backend, host);
+  #host(backend: BackendName, device: DeviceId): DeviceHost {
+    const found = this.#hosts.find((host) => host.backend === backend && host.device === device);
+    if (found !== undefined) return found;
+    const client = this.#createHost(`${backend}:${device}`);
+    const host = { backend, device, client, crashesInARow: 0 };
+    this.#hosts.push(host);
     return host;
+  }
+
+  /** Those that have a key loaded come first. */
+  #devicesFor(backend: BackendName, keyDigest?: string): [DeviceId, ...DeviceId[]] {
+    const probe = this.#backends.find(({ name }) => name === backend)?.probe;
+    const all = probe?.available === true ? probe.devices.map(({ id }) => id) : [];
+    const hasKey = (id: DeviceId) =>
+      this.#hosts.some(
+        (host) =>
+          host.backend === backend && host.device === id && isResident(host.client, keyDigest),
+      );
+    return all.sort((x, y) => Number(hasKey(y)) - Number(hasKey(x))) as [DeviceId, ...DeviceId[]];
   }
 
   #apply(event: PipelineEvent): void {
     const { state, actions } = step(this.#state, event);
     this.#state = state;
-    for (const { slot } of actions) this.#turns.get(slot.jobId)?.go();
+    for (const { slot, device } of actions) this.#turns.get(slot.jobId)?.go(device);
   }
 }
 
 /** A turn of no job, as urgent as an ordinary one. */
-function keySlot(backend: BackendName): Slot {
-  return { jobId: `key-${randomUUID()}`, backend, rank: KEY_RANK };
+function keySlot(backend: BackendName, device: DeviceId): Slot {
+  return { jobId: `key-${randomUUID()}`, backend, devices: [device], rank: KEY_RANK };
+}
+
+function isResident({ residents }: HostClient, keyDigest: string | undefined): boolean {
+  return residents.some(({ digest }) => digest === keyDigest);
+}
+
+async function backOff(
+  { jobId }: TaskOptions,
+  { signal }: TaskListener,
+  crashesInARow: number,
+): Promise<void> {
+  const pause = Math.min(BACK_OFF_MS.max, BACK_OFF_MS.first * 2 ** (crashesInARow - 1));
+  await setTimeout(pause, undefined, { signal }).catch(() => {
+    throw new ProverError('ERR_CANCELLED', { jobId });
+  });
 }
 
 /** Where more urgent jobs came between two partitions. The first one's wait is the job's own. */

@@ -1,20 +1,27 @@
-import type { BackendName } from '../backend/backend.ts';
+import type { BackendName, DeviceId } from '../backend/backend.ts';
 
 /** A job in the scheduler's eyes: who it is, where it runs and how urgent it is. */
 export interface Slot {
   readonly jobId: string;
   readonly backend: BackendName;
+  /** Of the backend, those that it may run on; the first that is free is taken. */
+  readonly devices: readonly DeviceId[];
   /** 0 is the most urgent. */
   readonly rank: number;
   /** Has begun before, with another partition: it starts also while the others drain. */
   readonly goesOn?: true;
 }
 
+export interface Running {
+  readonly slot: Slot;
+  readonly device: DeviceId;
+}
+
 export interface PipelineState {
   /** By rank; within a rank those that go on, then in order of arrival. */
   readonly waiting: readonly Slot[];
-  /** At most one a backend. */
-  readonly running: readonly Slot[];
+  /** At most one a device. */
+  readonly running: readonly Running[];
   /** While it drains, nothing new starts. */
   readonly draining: boolean;
 }
@@ -25,34 +32,40 @@ export type PipelineEvent =
   | { readonly type: 'ended'; readonly jobId: string }
   | { readonly type: 'drained' };
 
-export type Action = { readonly type: 'start'; readonly slot: Slot };
+export type Action = Running & { readonly type: 'start' };
 
 export const EMPTY: PipelineState = { waiting: [], running: [], draining: false };
 
 /**
- * The scheduler: pure, so that tests drive it with a list of events. One job at a time a backend.
+ * The scheduler: pure, so that tests drive it with a list of events. One job at a time a device.
  */
 export function step(
   state: PipelineState,
   event: PipelineEvent,
 ): { readonly state: PipelineState; readonly actions: readonly Action[] } {
-  const kept = (slots: readonly Slot[]) =>
-    event.type === 'ended' ? slots.filter((slot) => slot.jobId !== event.jobId) : slots;
+  const isKept = (slot: Slot) => event.type !== 'ended' || slot.jobId !== event.jobId;
   const arrived = event.type === 'submitted' ? [event.slot] : [];
   const draining = state.draining || event.type === 'drained';
   const waiting: Slot[] = [];
-  const running = [...kept(state.running)];
+  const running = state.running.filter(({ slot }) => isKept(slot));
   const actions: Action[] = [];
-  for (const slot of [...kept(state.waiting), ...arrived].sort(byUrgency)) {
+  for (const slot of [...state.waiting.filter(isKept), ...arrived].sort(byUrgency)) {
     const isHeld = draining && slot.goesOn !== true;
-    if (isHeld || running.some((busy) => busy.backend === slot.backend)) {
+    const device = isHeld
+      ? undefined
+      : slot.devices.find((id) => isFree(running, slot.backend, id));
+    if (device === undefined) {
       waiting.push(slot);
     } else {
-      running.push(slot);
-      actions.push({ type: 'start', slot });
+      running.push({ slot, device });
+      actions.push({ type: 'start', slot, device });
     }
   }
   return { state: { waiting, running, draining }, actions };
+}
+
+function isFree(running: readonly Running[], backend: BackendName, device: DeviceId): boolean {
+  return !running.some((busy) => busy.slot.backend === backend && busy.device === device);
 }
 
 function byUrgency(x: Slot, y: Slot): number {

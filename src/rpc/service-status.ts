@@ -51,6 +51,7 @@ const BackendStatus = z.object({
   available: z.boolean(),
   reason: z.string().optional().describe('Why it is not available'),
   version: z.string().optional(),
+  device: z.string().optional().describe('Its number within the backend'),
   device_name: z.string().optional(),
   memory_bytes: Count.optional(),
   state: z.enum(['idle', 'proving', 'unavailable']),
@@ -168,6 +169,7 @@ export class StatusReporter {
         available: host.available,
         ...(host.reason !== undefined && { reason: host.reason }),
         ...(host.version !== undefined && { version: host.version }),
+        ...(host.device !== undefined && { device: host.device }),
         ...(host.deviceName !== undefined && { device_name: host.deviceName }),
         ...(host.memoryBytes !== undefined && { memory_bytes: host.memoryBytes }),
         state: host.state,
@@ -221,7 +223,7 @@ function workersOf({ jobs }: Services): ServiceStatus['gpu_workers'] {
     .filter(({ available }) => available)
     .map((host, index) => ({
       worker_id: index,
-      gpu_ordinal: 0,
+      gpu_ordinal: Number(host.device),
       state: host.state === 'proving' ? 'proving' : 'idle',
       current_job: host.jobId ?? null,
       current_partition: host.jobId === undefined ? null : (host.partition ?? 0),

@@ -9,7 +9,11 @@ export interface MetricSources {
   queueDepth(): number;
   /** Of the job that has waited longest, seconds; 0 where none waits. */
   queueAgeSeconds(): number;
-  hosts(): readonly { readonly backend: string; readonly restarts: number }[];
+  hosts(): readonly {
+    readonly backend: string;
+    readonly device?: string;
+    readonly restarts: number;
+  }[];
 }
 
 /** From a pairing to an hour: stages of small circuits and of a 32 GiB sector. */
@@ -64,10 +68,12 @@ export class Metrics {
     new Gauge({
       name: 'proofline_device_host_restarts',
       help: 'Restarts of a device host since the service started',
-      labelNames: ['backend'],
+      labelNames: ['backend', 'device'],
       registers,
       collect() {
-        for (const { backend, restarts } of sources.hosts()) this.set({ backend }, restarts);
+        for (const { backend, device, restarts } of sources.hosts()) {
+          if (device !== undefined) this.set({ backend, device }, restarts);
+        }
       },
     });
   }

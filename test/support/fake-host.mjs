@@ -2,10 +2,13 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
 process.on('disconnect', () => process.exit(0));
+const deviceCount = Number(process.env.FAKE_DEVICES ?? 1);
 const probe = {
   available: true,
   version: '1',
-  devices: [{ id: '0', name: 'fake', memoryBytes: 1 }],
+  devices: Array.from({ length: deviceCount }, (_, i) => ({
+    ...{ id: String(i), name: 'fake', memoryBytes: 1 },
+  })),
 };
 const timers = new Map();
 

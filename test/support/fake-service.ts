@@ -78,6 +78,7 @@ export const CPU: HostStatus = {
   backend: 'cpu-reference',
   available: true,
   version: '1',
+  device: '0',
   deviceName: 'CPU',
   memoryBytes: 1024,
   state: 'idle',

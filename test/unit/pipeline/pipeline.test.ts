@@ -42,6 +42,12 @@ class Recorder implements TaskListener {
   }
 }
 
+function waitForProgress(listener: Recorder): Promise<void> {
+  return new Promise((resolve) => {
+    listener.progress = () => resolve();
+  });
+}
+
 it('takes the first backend that works, and says why another does not', async () => {
   expect((await pipeline.prove(task('a'), new Recorder())).backend).toBe('cpu');
   await expect(
@@ -95,9 +101,7 @@ it('gives a crashing host up after three starts, ends every open stage and goes 
 it('shows what each backend does', async () => {
   const listener = new Recorder();
   const run = pipeline.prove(task('a', 'slow'), listener);
-  await new Promise<void>((resolve) => {
-    listener.progress = () => resolve();
-  });
+  await waitForProgress(listener);
   const [cuda, cpu] = pipeline.hosts();
   expect(cuda).toMatchObject({ available: false, reason: 'no driver', state: 'unavailable' });
   expect(cpu).toMatchObject({ available: true, state: 'proving', jobId: 'a', deviceName: 'fake' });
@@ -220,5 +224,58 @@ describe('a key', () => {
     const unload = pipeline.unload('ab', signal);
     expect(pipeline.hosts()[1]).toMatchObject({ backend: 'cpu', state: 'idle' });
     await unload;
+  });
+});
+
+describe('two devices of a backend', () => {
+  const twoDevices = fileURLToPath(
+    new URL('../../support/fake-host-two-devices.mjs', import.meta.url),
+  );
+  beforeEach(() => {
+    pipeline = new Pipeline({
+      createHost: (device) => new HostClient(device, twoDevices),
+      threads: 1,
+    });
+  });
+
+  it('prove at the same time, each in a host of its own', async () => {
+    const listeners = [new Recorder(), new Recorder(), new Recorder()];
+    const runs = listeners.map((listener, i) => pipeline.prove(task(`${i}`, 'slow'), listener));
+    await Promise.all(listeners.slice(0, 2).map(waitForProgress));
+    const ofCpu = () => pipeline.hosts().filter(({ backend }) => backend === 'cpu');
+    expect(ofCpu()).toEqual([
+      expect.objectContaining({ device: '0', state: 'proving', jobId: '0' }),
+      expect.objectContaining({ device: '1', state: 'proving', jobId: '1' }),
+    ]);
+    const outcomes = await Promise.all(runs);
+    expect(outcomes.map(({ device }) => device).slice(0, 2)).toEqual(['0', '1']);
+    expect(new Set(outcomes.map((outcome) => outcome.public[0])).size).toBe(2);
+    expect(ofCpu().map(({ state }) => state)).toEqual(['idle', 'idle']);
+  });
+
+  it('a job goes to the one that has its key, and a key is loaded on both', async () => {
+    const { signal } = new AbortController();
+    const busy = pipeline.prove({ ...task('a', 'slow'), keyDigest: 'one' }, new Recorder());
+    await pipeline.prove({ ...task('b'), keyDigest: 'two' }, new Recorder());
+    await busy;
+    const again = await pipeline.prove({ ...task('c'), keyDigest: 'two' }, new Recorder());
+    expect(again.device).toBe('1');
+    expect(await pipeline.preload({ path: '/key', digest: 'ab', checked: true }, signal)).toBe(
+      true,
+    );
+    const holders = pipeline.hosts().filter(({ residents }) => residents[0]?.digest === 'ab');
+    expect(holders.map(({ device }) => device)).toEqual(['0', '1']);
+    expect(await pipeline.unload('ab', signal)).toBe(7);
+    expect(pipeline.hosts().flatMap(({ residents }) => residents)).toEqual([]);
+  });
+
+  it('a crash of one costs the other nothing', async () => {
+    const listener = new Recorder();
+    const slow = pipeline.prove(task('a', 'slow'), listener);
+    await expect(pipeline.prove(task('b', 'crash'), new Recorder())).rejects.toMatchObject({
+      code: 'ERR_HOST_CRASHED',
+    });
+    await expect(slow).resolves.toMatchObject({ device: '0', attempts: 1 });
+    expect(listener.crashes).toBe(0);
   });
 });

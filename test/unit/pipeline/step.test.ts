@@ -2,9 +2,14 @@ import { expect, it } from 'vitest';
 import type { BackendName } from '../../../src/backend/backend.ts';
 import { EMPTY, type PipelineEvent, step } from '../../../src/pipeline/step.ts';
 
-const submit = (jobId: string, backend: BackendName = 'cpu', rank = 2): PipelineEvent => ({
+const submit = (
+  jobId: string,
+  backend: BackendName = 'cpu',
+  rank = 2,
+  devices = ['0'],
+): PipelineEvent => ({
   type: 'submitted',
-  slot: { jobId, backend, rank },
+  slot: { jobId, backend, devices, rank },
 });
 const end = (jobId: string): PipelineEvent => ({ type: 'ended', jobId });
 
@@ -18,7 +23,7 @@ function run(...events: PipelineEvent[]): string[] {
   });
 }
 
-it('starts one job a backend, in order of arrival', () => {
+it('starts one job a device, in order of arrival', () => {
   expect(run(submit('a'), submit('b'), submit('c'), end('a'), end('b'), end('c'))).toEqual([
     'a',
     '',
@@ -35,6 +40,27 @@ it('backends do not wait for each other', () => {
     'b',
     'c',
   ]);
+});
+
+it('gives each job the first of its devices that is free', () => {
+  const both = (jobId: string, devices: string[]) => submit(jobId, 'cuda', 2, devices);
+  const places: string[] = [];
+  let state = EMPTY;
+  for (const event of [
+    both('a', ['1', '0']),
+    both('b', ['1', '0']),
+    both('c', ['0', '1']),
+    submit('d', 'cpu', 2, ['0']),
+    end('a'),
+    end('b'),
+    both('e', ['1']),
+    both('f', ['1', '0']),
+  ]) {
+    const next = step(state, event);
+    state = next.state;
+    places.push(next.actions.map(({ slot, device }) => `${slot.jobId} on ${device}`).join(', '));
+  }
+  expect(places).toEqual(['a on 1', 'b on 0', '', 'd on 0', 'c on 1', '', '', 'f on 0']);
 });
 
 it('a waiting job that ends leaves the queue without starting anything', () => {

@@ -100,6 +100,7 @@ describe('GET /status', () => {
           backend: 'cpu-reference',
           available: true,
           version: '1',
+          device: '0',
           device_name: 'CPU',
           memory_bytes: 1024,
           state: 'idle',

@@ -12,7 +12,7 @@ const at = (seconds: number, event: ProverEvent['event'], rest: Partial<ProverEv
 const metrics = new Metrics({
   queueDepth: () => 3,
   queueAgeSeconds: () => 1.5,
-  hosts: () => [{ backend: 'cpu', restarts: 2 }],
+  hosts: () => [{ backend: 'cpu', device: '0', restarts: 2 }],
 });
 
 it('counts jobs by state and kind and times stages by backend and kind', async () => {
@@ -36,7 +36,7 @@ it('asks for the queue, the hosts and the event loop when it is read', async () 
   const text = await metrics.text();
   expect(text).toContain('proofline_queue_depth 3');
   expect(text).toContain('proofline_queue_age_seconds 1.5');
-  expect(text).toContain('proofline_device_host_restarts{backend="cpu"} 2');
+  expect(text).toContain('proofline_device_host_restarts{backend="cpu",device="0"} 2');
   expect(text).toMatch(/nodejs_eventloop_lag_p99_seconds /);
   expect(metrics.contentType).toMatch(/^text\/plain; version=0.0.4/);
 });
