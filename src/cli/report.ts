@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { CommanderError } from 'commander';
 import { ERRORS, type ErrorCode, toProverError } from '../core/errors.ts';
+import { withWireNames } from '../core/wire-names.ts';
 import { HINTS } from './hints.ts';
 import { exitOfSignal, type Io, plain, writeJson } from './io.ts';
 
@@ -60,7 +61,7 @@ function withPaths(failure: Failure, argv: readonly string[]): Failure {
   const named = ([name, value]: [string, string | number]) =>
     [name, typeof value === 'string' ? called(value) : value] as const;
   const subjects = Object.fromEntries(Object.entries(data).map(named));
-  return { ...failure, message: called(message), data: subjects };
+  return { ...failure, message: called(message), data: withWireNames(subjects) };
 }
 
 function startsWithName(text: string, name: string): boolean {

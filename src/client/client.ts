@@ -1,5 +1,6 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { ERRORS, type ErrorCode, fromErrorRecord, ProverError } from '../core/errors.ts';
+import { fromWireNames } from '../core/wire-names.ts';
 import type {
   CircomJob,
   FilecoinJob,
@@ -242,7 +243,7 @@ function errorOf(value: unknown, otherwise: string): ProverError {
   if (code === undefined || !Object.hasOwn(ERRORS, code)) {
     return new ProverError('ERR_INTERNAL', { reason: otherwise });
   }
-  return fromErrorRecord({ code: code as ErrorCode, data: data ?? {} });
+  return fromErrorRecord({ code: code as ErrorCode, data: fromWireNames(data ?? {}) });
 }
 
 function reasonOf(cause: unknown): string {

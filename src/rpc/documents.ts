@@ -1,5 +1,6 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { ERRORS, type ErrorCode } from '../core/errors.ts';
+import { toWireName } from '../core/wire-names.ts';
 import type { Method } from './method.ts';
 import { METHODS } from './methods.ts';
 import { responses } from './route.ts';
@@ -45,7 +46,7 @@ export function openrpcDocument(version: string): object {
       errors: Object.fromEntries(
         Object.entries(ERRORS).map(([code, { rpc, retry, text }]) => [
           code,
-          { code: rpc, message: text, data: { code, retry } },
+          { code: rpc, message: wireText(text), data: { code, retry } },
         ]),
       ),
     },
@@ -77,4 +78,9 @@ function describeParam(name: string, schema: z.core.$ZodType): object {
 function jsonSchema(schema: z.core.$ZodType, io: 'input' | 'output'): object {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { target: 'draft-7', io });
   return rest;
+}
+
+/** Its fields under the names that the error's data has. */
+function wireText(text: string): string {
+  return text.replaceAll(/\{(\w+)\}/g, (_, name: string) => `{${toWireName(name)}}`);
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ERRORS, type ErrorCode, ProverError, toProverError } from '../core/errors.ts';
+import { withWireNames } from '../core/wire-names.ts';
 
 /**
  * What a client learns of an error. Internal errors are told by a reference to the log, never by
@@ -9,6 +10,7 @@ export interface PublicError {
   readonly code: ErrorCode;
   readonly message: string;
   readonly retry: 'never' | 'later' | 'other-backend';
+  /** Under the names of the wire. */
   readonly data: Readonly<Record<string, string | number>>;
 }
 
@@ -22,7 +24,7 @@ export function publicError(error: ProverError, reference: string): PublicError 
       ? new ProverError('ERR_INTERNAL', { reason: `see ${reference} in the log` })
       : error;
   const { code, message, data, spec } = shown;
-  return { code, message, retry: spec.retry, data };
+  return { code, message, retry: spec.retry, data: withWireNames(data) };
 }
 
 /**
@@ -48,5 +50,5 @@ export function httpStatus(error: PublicError) {
 export function errorHeaders(error: PublicError): Record<string, string> {
   if (error.code === 'ERR_UNAUTHORIZED') return { 'www-authenticate': 'Bearer' };
   if (error.retry !== 'later') return {};
-  return { 'retry-after': String(error.data.retryAfterSeconds ?? RETRY_AFTER_SECONDS) };
+  return { 'retry-after': String(error.data.retry_after_seconds ?? RETRY_AFTER_SECONDS) };
 }

@@ -1,6 +1,6 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { withWireNames } from '../core/wire-names.ts';
 import type { EventListener } from './events.ts';
-import { wireAttributes } from './wire-names.ts';
 
 export const LOG_LEVELS = ['error', 'warn', 'info', 'debug', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -25,7 +25,7 @@ export function logJobs(log: Logger): EventListener {
   return ({ event, jobId, atMicros, attributes, ...place }) => {
     if (event === 'JOB_START') traces.set(jobId, attributes?.traceId);
     const names = { job_id: jobId, trace_id: traces.get(jobId) };
-    const fields = { ...names, ...place, ...wireAttributes(attributes) };
+    const fields = { ...names, ...place, ...withWireNames(attributes ?? {}) };
     if (event === 'JOB_START') log.info(fields, 'job accepted');
     else if (event === 'JOB_END') log.info(fields, 'job settled');
     else log.debug({ ...fields, event, at_micros: atMicros }, 'event');

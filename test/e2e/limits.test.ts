@@ -66,7 +66,7 @@ describe('an idempotency key', () => {
     expect(second.status).toBe(422);
     expect(second.body.error).toMatchObject({
       code: 'ERR_IDEMPOTENCY',
-      data: { jobId: first.body.job_id },
+      data: { job_id: first.body.job_id },
     });
   });
 });
@@ -166,9 +166,9 @@ it('a queue at its bound says when to come back, over REST and JSON-RPC', async 
   });
   const seconds = Number(refused.headers.get('retry-after'));
   expect(seconds).toBeGreaterThanOrEqual(1);
-  expect(refused.body.error.data.retryAfterSeconds).toBe(seconds);
+  expect(refused.body.error.data.retry_after_seconds).toBe(seconds);
   const rpc = await api.post('/rpc', call('prove', { kind: 'circom', ...slow, payload }));
-  expect(rpc.body.error).toMatchObject({ code: -32031, data: { retryAfterSeconds: seconds } });
+  expect(rpc.body.error).toMatchObject({ code: -32031, data: { retry_after_seconds: seconds } });
   await cancelAll();
   expect((await submit()).status).toBe(202);
 });

@@ -286,7 +286,7 @@ describe('results and errors', () => {
       error: {
         code: -32031,
         message: 'queue: expected fewer than 4 waiting jobs, got 4; retry after 7 s',
-        data: { code: 'ERR_QUEUE_FULL', retry: 'later', limit: 4, retryAfterSeconds: 7 },
+        data: { code: 'ERR_QUEUE_FULL', retry: 'later', limit: 4, retry_after_seconds: 7 },
       },
     });
   });

@@ -95,7 +95,7 @@ describe('prove', () => {
     app.services.jobs.fail('job-1', { code: 'ERR_WITNESS_UNSATISFIED', data: { detail: 'twice' } });
     expect(await waiting).toMatchObject({
       code: ERRORS.ERR_WITNESS_UNSATISFIED.rpc,
-      data: { code: 'ERR_WITNESS_UNSATISFIED', retry: 'never', jobId: 'job-1' },
+      data: { code: 'ERR_WITNESS_UNSATISFIED', retry: 'never', job_id: 'job-1' },
     });
   });
 
@@ -117,7 +117,7 @@ describe('prove', () => {
     });
     expect(await error(app, 'prove', prove)).toMatchObject({
       code: -32031,
-      data: { retry: 'later', retryAfterSeconds: 9 },
+      data: { retry: 'later', retry_after_seconds: 9 },
     });
   });
 
@@ -253,7 +253,7 @@ describe('status, result, cancel, timeline', () => {
   it.each(['status', 'result', 'cancel', 'timeline'])('%s of an unknown job', async (method) => {
     expect(await error(testApp(), method, { job_id: 'nope' })).toMatchObject({
       code: ERRORS.ERR_JOB_UNKNOWN.rpc,
-      data: { code: 'ERR_JOB_UNKNOWN', jobId: 'nope' },
+      data: { code: 'ERR_JOB_UNKNOWN', job_id: 'nope' },
     });
   });
 

@@ -324,7 +324,7 @@ describe('errors', () => {
       code: 'ERR_QUEUE_FULL',
       message: 'queue: expected fewer than 3 waiting jobs, got 3; retry after 17 s',
       retry: 'later',
-      data: { limit: 3, retryAfterSeconds: 17 },
+      data: { limit: 3, retry_after_seconds: 17 },
     });
   });
 
