@@ -1,5 +1,6 @@
-// A real circom proof and proofs of Filecoin's 2 KiB sectors from JSON-RPC through the device host, on the GPU and no
-// other backend (strict), verified: for run.sh. Ends with a plain line.
+// A real circom proof, proofs of Filecoin's 2 KiB sectors and one of a 32 GiB sector from JSON-RPC
+// through the device host, on the GPU and no other backend (strict), verified: for run.sh. Ends
+// with a plain line.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -88,10 +89,14 @@ try {
     '--name',
     'preimage',
   );
-  for (const circuit of ['winning-post', 'window-post', 'porep', 'snap-deals']) {
-    const out = join(data, `${circuit}.params`);
-    const which = ['--circuit', circuit, '--sector-size', '2KiB', '--insecure-seed', 'device'];
-    setup(...which, '--out', out, '--name', circuit);
+  const small = ['winning-post', 'window-post', 'porep', 'snap-deals'].map((kind) => [
+    kind,
+    '2KiB',
+  ]);
+  for (const [circuit, size] of [...small, ['winning-post', '32GiB']]) {
+    const name = `${circuit}-${size}`;
+    const which = ['--circuit', circuit, '--sector-size', size, '--insecure-seed', 'device'];
+    setup(...which, '--out', join(data, `${name}.params`), '--name', name);
   }
   const url = await serve();
   const preimage = {
@@ -124,6 +129,13 @@ try {
     statement: await json('test/golden/snap-2kib.statement.json'),
     vanilla: [await base64('test/golden/snap-2kib-partition0.bin')],
   });
+  const winning = {
+    kind: 'winning-post',
+    statement: await json('test/golden/winning-32gib.statement.json'),
+    vanilla: [await base64('test/golden/winning-32gib-vanilla.bin')],
+  };
+  await proves(url, 'winning-post 32GiB', winning);
+  await proves(url, 'winning-post 32GiB, key resident', winning);
 } finally {
   service?.kill('SIGTERM');
   await rm(data, { recursive: true });
