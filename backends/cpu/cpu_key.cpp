@@ -132,25 +132,13 @@ class cpu_key : public loaded_key {
  private:
   static constexpr double g2_weight = 3;
 
-  // What an earlier call of this key made.
-  template <class T, class Opaque>
-  T& own(Opaque& opaque) const {
-    T* const made = dynamic_cast<T*>(&opaque);
-    require(made != nullptr && made->key == this, "a partition of this key");
-    return *made;
-  }
-
   void check_counts() const {
-    const auto expect = [](const char* name, size_t actual, size_t expected) {
-      if (actual == expected) return;
-      throw format_error(name, std::to_string(expected) + " points", std::to_string(actual));
-    };
-    expect("h", h_.count(), quotient_.scalar_count());
-    expect("l", l_.count(), wires_ - input_count_);
-    expect("bG2", b_g2_.count(), b_g1_.count());
+    expect_points("h", h_.count(), quotient_.scalar_count());
+    expect_points("l", l_.count(), wires_ - input_count_);
+    expect_points("bG2", b_g2_.count(), b_g1_.count());
     if (!every_wire_) return;
-    expect("a", a_.count(), wires_);
-    expect("bG1", b_g1_.count(), wires_);
+    expect_points("a", a_.count(), wires_);
+    expect_points("bG1", b_g1_.count(), wires_);
   }
 
   static prover_error not_evaluated() {

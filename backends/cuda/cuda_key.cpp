@@ -186,29 +186,17 @@ class cuda_key : public loaded_key {
 
   device_prover<Curve> prover() const { return plan_.prover(*on_); }
 
-  // What an earlier call of this key made.
-  template <class T, class Opaque>
-  T& own(Opaque& opaque) const {
-    T* const made = dynamic_cast<T*>(&opaque);
-    require(made != nullptr && made->key == this, "a partition of this key");
-    return *made;
-  }
-
   void check_counts() const {
-    const auto expect = [](const char* name, size_t actual, size_t expected) {
-      if (actual == expected) return;
-      throw format_error(name, std::to_string(expected) + " points", std::to_string(actual));
-    };
     const partition_shape& shape = plan_.shape;
     if (shape.log_n > log_domain_max)
       throw format_error("domain", "at most 2^" + std::to_string(log_domain_max) + " rows for a GPU",
                          "2^" + std::to_string(shape.log_n));
-    expect("h", source_.h.count, shape.h_points());
-    expect("l", source_.l.count, shape.aux);
-    expect("bG2", source_.b_g2.count, source_.b_g1.count);
+    expect_points("h", source_.h.count, shape.h_points());
+    expect_points("l", source_.l.count, shape.aux);
+    expect_points("bG2", source_.b_g2.count, source_.b_g1.count);
     if (!source_.every_wire) return;
-    expect("a", source_.a.count, shape.wires());
-    expect("bG1", source_.b_g1.count, shape.wires());
+    expect_points("a", source_.a.count, shape.wires());
+    expect_points("bG1", source_.b_g1.count, shape.wires());
   }
 
   // A resident key that leaves no room for a partition is refused at once; a streamed one takes what partitions fit.

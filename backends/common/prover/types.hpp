@@ -126,6 +126,21 @@ class loaded_key {
                                                       const call_context& context) const = 0;
   virtual proof_points finish(std::unique_ptr<computed_partition> computed,
                               const call_context& context) const = 0;
+
+ protected:
+  // What an earlier call of this key made; its `key` says of which.
+  template <class T, class Opaque>
+  T& own(Opaque& opaque) const {
+    T* const made = dynamic_cast<T*>(&opaque);
+    require(made != nullptr && made->key == this, "a partition of this key");
+    return *made;
+  }
 };
+
+// @throws format_error for a query of another length
+inline void expect_points(const char* query, size_t actual, size_t expected) {
+  if (actual == expected) return;
+  throw format_error(query, std::to_string(expected) + " points", std::to_string(actual));
+}
 
 }  // namespace proofline
