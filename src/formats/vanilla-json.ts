@@ -15,10 +15,10 @@ const DIGITS_MAX = 20;
 const BYTE_DIGITS_MAX = 3;
 const NAME_BYTES_MAX = 256;
 
-const SPACES = new Set(Buffer.from(' \t\n\r'));
-const [QUOTE, BACKSLASH, ZERO, NINE] = Buffer.from('"\\09') as unknown as [
-  ...[number, number, number, number],
-];
+const [SPACE, TAB, LINE, RETURN] = Buffer.from(' \t\n\r') as unknown as Bytes4;
+const [QUOTE, BACKSLASH, ZERO, NINE] = Buffer.from('"\\09') as unknown as Bytes4;
+const [OPEN, CLOSE, COMMA] = Buffer.from('[],') as unknown as readonly [number, number, number];
+type Bytes4 = readonly [number, number, number, number];
 
 export async function* chunksOf(source: ByteSource): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < source.size; at += CHUNK_BYTES) {
@@ -186,6 +186,7 @@ export class JsonReader {
 
   #bytes32(): Uint8Array {
     const bytes = new Uint8Array(VALUE_BYTES);
+    if (this.#plainBytes32(bytes)) return bytes;
     this.#expect('[');
     for (let i = 0; i < VALUE_BYTES; i++) {
       if (i > 0) this.#expect(',');
@@ -197,20 +198,42 @@ export class JsonReader {
     return bytes;
   }
 
+  /** Nearly all of a file are such values without spaces. @returns false: nothing was read */
+  #plainBytes32(bytes: Uint8Array): boolean {
+    const buffer = this.#buffer;
+    let at = this.#at;
+    if (buffer[at++] !== OPEN) return false;
+    for (let i = 0; i < VALUE_BYTES; i++) {
+      const start = at;
+      let byte = 0;
+      let code = buffer[at] ?? 0;
+      while (code >= ZERO && code <= NINE && byte < 256) {
+        byte = 10 * byte + code - ZERO;
+        code = buffer[++at] ?? 0;
+      }
+      const digits = at - start;
+      const isWhole = digits > 0 && digits <= BYTE_DIGITS_MAX && byte < 256;
+      if (!isWhole || code !== (i < VALUE_BYTES - 1 ? COMMA : CLOSE)) return false;
+      bytes[i] = byte;
+      at++;
+    }
+    this.#at = at;
+    return true;
+  }
+
   #integer(): bigint {
     return BigInt(this.#digits(DIGITS_MAX));
   }
 
   #digits(max: number): string {
     this.#skipSpaces();
-    let digits = '';
+    const start = this.#at;
     for (let code = this.#peek(); code >= ZERO && code <= NINE; code = this.#peek()) {
-      digits += String.fromCharCode(code);
       this.#at++;
-      if (digits.length > max) throw this.error(`a number of at most ${max} digits`, 'more');
+      if (this.#at - start > max) throw this.error(`a number of at most ${max} digits`, 'more');
     }
-    if (digits === '') throw this.error('a number', 'something else');
-    return digits;
+    if (this.#at === start) throw this.error('a number', 'something else');
+    return Buffer.from(this.#buffer.subarray(start, this.#at)).toString('latin1');
   }
 
   #text(): string {
@@ -245,7 +268,7 @@ export class JsonReader {
   }
 
   #skipSpaces(): void {
-    while (SPACES.has(this.#peek())) this.#at++;
+    while (isSpace(this.#peek())) this.#at++;
   }
 
   /** The next byte; -1 at the end. */
@@ -255,4 +278,8 @@ export class JsonReader {
     if (this.#ended) return -1;
     throw this.error(`a value of at most ${LOOKAHEAD_BYTES} bytes`, 'a longer one');
   }
+}
+
+function isSpace(byte: number): boolean {
+  return byte === SPACE || byte === LINE || byte === RETURN || byte === TAB;
 }

@@ -85,6 +85,8 @@ export interface ProverChoice {
 
 export interface PartitionParams extends ProverChoice {
   readonly source: PartitionSource;
+  /** The partition that is asked for next: its vanilla proofs are read meanwhile. */
+  readonly next?: number;
 }
 
 export interface ProveParams extends ProverChoice {

@@ -16,11 +16,13 @@ import { Partition, Programs } from './partition.ts';
 import type {
   PartitionParams,
   PartitionResult,
+  PartitionSource,
   ProofOrigin,
   ProveParams,
   ProveResult,
   ProverChoice,
 } from './protocol.ts';
+import { ReadAhead } from './read-ahead.ts';
 import type { Call } from './server.ts';
 import { openWitness } from './witness.ts';
 
@@ -45,6 +47,7 @@ interface Proven {
 export class Prover {
   readonly #keys: LoadedKeys;
   readonly #programs = new Programs();
+  readonly #readAhead = new ReadAhead();
 
   constructor(keys: LoadedKeys) {
     this.#keys = keys;
@@ -69,16 +72,29 @@ export class Prover {
 
   async provePartition(params: PartitionParams, call: Call): Promise<PartitionResult> {
     const stages = new Stages(call, params, params.source.partition);
-    const partition = await stages.span('VANILLA', () =>
-      Partition.read(params.source, call.signal),
-    );
+    const partition = await this.#read(params.source, stages);
     const key = await this.#load(params, stages);
     if (!this.#programs.has(partition.circuit)) {
       await stages.span('LAYOUT', async () => this.#programs.get(partition.circuit));
     }
     await using assignment = partition.assignment(key.source, this.#programs);
-    const { proof, origin } = await this.#make(params, key, assignment, stages);
-    return { proof: toHex(writeProof(proof)), ...origin };
+    if (params.next !== undefined) {
+      this.#readAhead.start({ ...params.source, partition: params.next });
+    }
+    try {
+      const { proof, origin } = await this.#make(params, key, assignment, stages);
+      return { proof: toHex(writeProof(proof)), ...origin };
+    } catch (thrown) {
+      this.#readAhead.drop();
+      throw thrown;
+    }
+  }
+
+  #read(source: PartitionSource, stages: Stages): Promise<Partition> {
+    const ahead = this.#readAhead.take(source);
+    return ahead === undefined
+      ? stages.span('VANILLA', () => Partition.read(source, stages.signal))
+      : stages.span('VANILLA', () => ahead.get(stages.signal), ahead);
   }
 
   #load(params: ProverChoice, stages: Stages): Promise<ResidentKey> {
@@ -190,16 +206,24 @@ class Stages {
     this.#emit(event, nowMicros());
   }
 
-  async span<T>(stage: Stage, work: () => Promise<T>): Promise<T> {
+  /** @param times of work that has begun before */
+  async span<T>(
+    stage: Stage,
+    work: () => Promise<T>,
+    times: { readonly startedAt: Micros; endedAt(): Micros } = {
+      startedAt: nowMicros(),
+      endedAt: nowMicros,
+    },
+  ): Promise<T> {
     this.#call.signal.throwIfAborted();
-    this.#emit(`${stage}_START`, nowMicros());
+    this.#emit(`${stage}_START`, times.startedAt);
     try {
       const result = await work();
-      this.#emit(`${stage}_END`, nowMicros());
+      this.#emit(`${stage}_END`, times.endedAt());
       return result;
     } catch (thrown) {
       const error = thrown instanceof ProverError ? thrown.code : 'ERR_INTERNAL';
-      this.#emit(`${stage}_END`, nowMicros(), { error });
+      this.#emit(`${stage}_END`, times.endedAt(), { error });
       throw thrown;
     }
   }

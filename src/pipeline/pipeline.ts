@@ -187,6 +187,7 @@ export class Pipeline {
     const results: PartitionResult[] = [];
     for (const partition of partitions) {
       const done = results.length;
+      const next = partitions[done + 1];
       const known = results[0] === undefined ? {} : { keyDigest: results[0].keyDigest };
       const part: TaskListener = {
         signal: listener.signal,
@@ -203,9 +204,12 @@ export class Pipeline {
       const result = await this.#inTurn(slot, listener, { partition }, async (device) => {
         if (done === 0) listener.started();
         else tellWait(listener, { jobId, partition }, askedAt);
-        const source = { statement, vanilla, partition };
+        const what = {
+          ...{ ...options, ...known, source: { statement, vanilla, partition } },
+          ...(next !== undefined && { next }),
+        };
         return await this.#run(task, part, { backend, device }, (host, choice, callOptions) =>
-          host.call('provePartition', { ...options, ...known, source, ...choice }, callOptions),
+          host.call('provePartition', { ...what, ...choice }, callOptions),
         );
       });
       results.push(result);

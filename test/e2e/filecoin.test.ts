@@ -79,6 +79,9 @@ it('proves every partition and answers the bytes that the chain takes', async ()
   });
   const gpu = await stagesOf(job.job_id, 'GPU');
   expect(gpu.map(({ partition }) => partition)).toEqual([0, 1]);
+  const [, second] = await stagesOf(job.job_id, 'VANILLA');
+  expect(second?.partition).toBe(1);
+  expect(second?.start_ms).toBeLessThan(gpu[0]?.start_ms ?? 0);
   const lines = service.stderr().match(/TIMELINE,\d+,GPU_START,.*/g) ?? [];
   expect(lines.map((line) => line.split(',').at(-1))).toEqual(['partition=0', 'partition=1']);
 

@@ -1,0 +1,58 @@
+import { type Micros, nowMicros } from '../core/units.ts';
+import { Partition } from './partition.ts';
+import type { PartitionSource } from './protocol.ts';
+
+/** A partition whose vanilla proofs are read, or were, before it was asked for. */
+export interface PartitionAhead {
+  readonly startedAt: Micros;
+  readonly endedAt: () => Micros;
+  /** @throws as Partition.read */
+  get(signal: AbortSignal): Promise<Partition>;
+}
+
+/** Reads one partition while another is proved: the main thread is free then. */
+export class ReadAhead {
+  #ahead: (PartitionAhead & { readonly name: string; stop(): void }) | undefined;
+
+  start(source: PartitionSource): void {
+    const abort = new AbortController();
+    const startedAt = nowMicros();
+    let endedAt: Micros | undefined;
+    const read = Partition.read(source, abort.signal).finally(() => {
+      endedAt = nowMicros();
+    });
+    // Whoever asks for the partition hears it.
+    read.catch(() => {});
+    const stop = (reason?: unknown) => abort.abort(reason);
+    this.#ahead = {
+      name: nameOf(source),
+      startedAt,
+      endedAt: () => endedAt ?? nowMicros(),
+      stop,
+      async get(signal) {
+        const pass = () => stop(signal.reason);
+        signal.addEventListener('abort', pass, { once: true });
+        if (signal.aborted) pass();
+        return await read.finally(() => signal.removeEventListener('abort', pass));
+      },
+    };
+  }
+
+  /** @returns undefined where another partition was read, or none */
+  take(source: PartitionSource): PartitionAhead | undefined {
+    const ahead = this.#ahead;
+    this.#ahead = undefined;
+    if (ahead?.name === nameOf(source)) return ahead;
+    ahead?.stop();
+    return undefined;
+  }
+
+  drop(): void {
+    this.#ahead?.stop();
+    this.#ahead = undefined;
+  }
+}
+
+function nameOf(source: PartitionSource): string {
+  return JSON.stringify(source);
+}
