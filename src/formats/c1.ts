@@ -26,8 +26,10 @@ export interface C1 extends PorepVanilla {
 }
 
 export interface C1Options {
-  /** Which partitions to keep; the others are read and left empty. Default: all. */
+  /** Which partitions to keep; the others are left empty. Default: all. */
   readonly keep?: (partition: number) => boolean;
+  /** The others' values were checked before: only their brackets are looked at. */
+  readonly othersChecked?: boolean;
 }
 
 /**
@@ -123,7 +125,7 @@ type Partitions = readonly (readonly PorepChallengeProof[])[];
 /** One name, which says the sector size whatever else the proof is, and its partitions. */
 async function readVanilla(
   reader: JsonReader,
-  { keep = () => true }: C1Options,
+  { keep = () => true, othersChecked = false }: C1Options,
 ): Promise<{ readonly config: SectorConfig; readonly partitions: Partitions }> {
   let config: SectorConfig | undefined;
   const partitions: (readonly PorepChallengeProof[])[] = [];
@@ -137,8 +139,10 @@ async function readVanilla(
       if (partition >= nonInteractivePartitions) {
         throw reader.error(`at most ${nonInteractivePartitions} partitions`, 'more');
       }
-      const read = await reader.decode(challenges);
-      partitions.push(keep(partition) ? read : []);
+      const isKept = keep(partition);
+      if (!isKept && othersChecked) await reader.skip();
+      const read = isKept || !othersChecked ? await reader.decode(challenges) : [];
+      partitions.push(isKept ? read : []);
     });
   });
   if (config === undefined) throw reader.error('proofs of a sector size', 'none');

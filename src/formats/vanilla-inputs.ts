@@ -22,6 +22,11 @@ import type { Pacer } from '../math/pacer.ts';
 import { readC1 } from './c1.ts';
 import { readSectorProof, readUpdateProof } from './vanilla.ts';
 
+export interface VanillaOptions {
+  /** What a file says of other partitions was read before, as values of their kinds. */
+  readonly othersChecked?: boolean;
+}
+
 /**
  * The private inputs of one partition's circuit, out of vanilla proofs whose every value was
  * checked against the statement.
@@ -35,6 +40,7 @@ export async function readPrivateInputs(
   files: readonly ByteSource[],
   partition: number,
   pacer: Pacer,
+  { othersChecked = false }: VanillaOptions = {},
 ): Promise<Uint8Array> {
   const count = partitionsOf(statement);
   if (partition >= count) {
@@ -43,7 +49,7 @@ export async function readPrivateInputs(
   }
   switch (statement.kind) {
     case 'porep':
-      return await readPorep(statement, only(files), partition, pacer);
+      return await readPorep(statement, only(files), partition, pacer, othersChecked);
     case 'snap-deals':
       return await readSnapDeals(statement, ofPartition(files, partition, count), partition, pacer);
     default:
@@ -56,8 +62,9 @@ async function readPorep(
   file: ByteSource,
   partition: number,
   pacer: Pacer,
+  othersChecked: boolean,
 ): Promise<Uint8Array> {
-  const c1 = await readC1(file, { keep: (each) => each === partition });
+  const c1 = await readC1(file, { keep: (each) => each === partition, othersChecked });
   const { proof, partitions, sector } = c1;
   if (proof.name !== statement.proof.name) {
     throw formatError(`${file.name}: registered_proof`, statement.proof.name, proof.name);

@@ -17,7 +17,8 @@ const NAME_BYTES_MAX = 256;
 
 const [SPACE, TAB, LINE, RETURN] = Buffer.from(' \t\n\r') as unknown as Bytes4;
 const [QUOTE, BACKSLASH, ZERO, NINE] = Buffer.from('"\\09') as unknown as Bytes4;
-const [OPEN, CLOSE, COMMA] = Buffer.from('[],') as unknown as readonly [number, number, number];
+const [OPEN, CLOSE, OPEN_OBJECT, CLOSE_OBJECT] = Buffer.from('[]{}') as unknown as Bytes4;
+const COMMA = ','.charCodeAt(0);
 type Bytes4 = readonly [number, number, number, number];
 
 export async function* chunksOf(source: ByteSource): AsyncGenerator<Uint8Array> {
@@ -97,6 +98,28 @@ export class JsonReader {
       yield piece;
     }
     this.#expect('"');
+  }
+
+  /** An array or object at whose values nobody looks. */
+  async skip(): Promise<void> {
+    await this.#fill();
+    this.#skipSpaces();
+    let depth = 0;
+    let isText = false;
+    do {
+      await this.#fill();
+      const buffer = this.#buffer;
+      let at = this.#at;
+      if (at === buffer.length) throw this.error('more', 'the end of the file');
+      do {
+        const byte = buffer[at++];
+        if (byte === QUOTE) isText = !isText;
+        else if (isText) continue;
+        else if (byte === OPEN || byte === OPEN_OBJECT) depth++;
+        else if (byte === CLOSE || byte === CLOSE_OBJECT) depth--;
+      } while (depth > 0 && at < buffer.length);
+      this.#at = at;
+    } while (depth > 0);
   }
 
   /** Only white space may follow. */

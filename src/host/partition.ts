@@ -7,7 +7,7 @@ import { formatError } from '../core/errors.ts';
 import { type ByteSource, openFile } from '../core/source.ts';
 import { readJson } from '../formats/snarkjs-json.ts';
 import { parseStatement } from '../formats/statement.ts';
-import { readPrivateInputs } from '../formats/vanilla-inputs.ts';
+import { readPrivateInputs, type VanillaOptions } from '../formats/vanilla-inputs.ts';
 import type { ProvingKeySource } from '../groth16/types.ts';
 import type { FrCanonicalLE } from '../math/curve.ts';
 import { Pacer } from '../math/pacer.ts';
@@ -46,7 +46,11 @@ export class Partition {
   }
 
   /** @throws ERR_FORMAT naming sector, partition and challenge, ERR_PAYLOAD_CORRUPT */
-  static async read(source: PartitionSource, signal: AbortSignal): Promise<Partition> {
+  static async read(
+    source: PartitionSource,
+    signal: AbortSignal,
+    options: VanillaOptions = {},
+  ): Promise<Partition> {
     const statement = await readStatement(source.statement, signal);
     const files: ByteSource[] = [];
     try {
@@ -55,7 +59,8 @@ export class Partition {
         files.push(await openFile(path));
       }
       const { partition } = source;
-      const inputs = await readPrivateInputs(statement, files, partition, new Pacer(signal));
+      const pacer = new Pacer(signal);
+      const inputs = await readPrivateInputs(statement, files, partition, pacer, options);
       return new Partition(statement, partition, inputs);
     } finally {
       for (const file of files) await file[Symbol.asyncDispose]();

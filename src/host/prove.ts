@@ -12,7 +12,8 @@ import { checkConstraints } from './constraints.ts';
 import { digestFile } from './digest.ts';
 import type { LoadedKeys, ResidentKey } from './loaded-keys.ts';
 import { verifyProof } from './native-verify.ts';
-import { Partition, Programs } from './partition.ts';
+import { type Partition, Programs } from './partition.ts';
+import { PartitionReader } from './partition-reader.ts';
 import type {
   PartitionParams,
   PartitionResult,
@@ -22,7 +23,7 @@ import type {
   ProveResult,
   ProverChoice,
 } from './protocol.ts';
-import { ReadAhead } from './read-ahead.ts';
+
 import type { Call } from './server.ts';
 import { openWitness } from './witness.ts';
 
@@ -47,7 +48,7 @@ interface Proven {
 export class Prover {
   readonly #keys: LoadedKeys;
   readonly #programs = new Programs();
-  readonly #readAhead = new ReadAhead();
+  readonly #reader = new PartitionReader();
 
   constructor(keys: LoadedKeys) {
     this.#keys = keys;
@@ -79,21 +80,21 @@ export class Prover {
     }
     await using assignment = partition.assignment(key.source, this.#programs);
     if (params.next !== undefined) {
-      this.#readAhead.start({ ...params.source, partition: params.next });
+      this.#reader.readAhead({ ...params.source, partition: params.next });
     }
     try {
       const { proof, origin } = await this.#make(params, key, assignment, stages);
       return { proof: toHex(writeProof(proof)), ...origin };
     } catch (thrown) {
-      this.#readAhead.drop();
+      this.#reader.drop();
       throw thrown;
     }
   }
 
   #read(source: PartitionSource, stages: Stages): Promise<Partition> {
-    const ahead = this.#readAhead.take(source);
+    const ahead = this.#reader.take(source);
     return ahead === undefined
-      ? stages.span('VANILLA', () => Partition.read(source, stages.signal))
+      ? stages.span('VANILLA', () => this.#reader.read(source, stages.signal))
       : stages.span('VANILLA', () => ahead.get(stages.signal), ahead);
   }
 

@@ -42,6 +42,36 @@ describe('the output of the first phase', () => {
     );
   });
 
+  describe('where the other partitions were checked before', () => {
+    const NI = Buffer.from(goldenBytes('variants/porep-2kib-ni-c1.json.gz')).toString();
+    const only = (text: string, kept: number) =>
+      readC1(fromBytes('c1.json', new Uint8Array(Buffer.from(text))), {
+        keep: (partition) => partition === kept,
+        othersChecked: true,
+      });
+
+    it.each([0, 7, 12])('has partition %d all the same', async (kept) => {
+      expect(await only(NI, kept)).toEqual(await read(NI, (partition) => partition === kept));
+      const spaced = JSON.stringify(JSON.parse(NI), null, 1);
+      expect(await only(spaced, kept)).toEqual(await only(NI, kept));
+    });
+
+    it('looks at the values of that one only', async () => {
+      const c1 = changed(({ vanilla_proofs }) => {
+        const proofs = vanilla_proofs as Record<string, unknown[]>;
+        const [partition] = proofs.StackedDrg2KiBV1 as unknown[];
+        proofs.StackedDrg2KiBV1 = [{ 'a ] in a text': [[]] }, partition, []];
+      });
+      expect((await only(c1, 1)).partitions.map(({ length }) => length)).toEqual([0, 2, 0]);
+      await expect(only(c1, 2)).rejects.toThrow('partition 2: expected 2 (challenge), got 0');
+    });
+
+    it('misses an end', async () => {
+      await expect(only(NI.slice(0, -2000), 0)).rejects.toMatchObject({ code: 'ERR_FORMAT' });
+      await expect(only(NI.slice(0, NI.length / 2), 0)).rejects.toThrow('the end of the file');
+    });
+  });
+
   it.each([
     'registered_proof',
     'vanilla_proofs',

@@ -2,7 +2,7 @@ import { type Micros, nowMicros } from '../core/units.ts';
 import { Partition } from './partition.ts';
 import type { PartitionSource } from './protocol.ts';
 
-/** A partition whose vanilla proofs are read, or were, before it was asked for. */
+/** A partition that was begun to be read before it was asked for. */
 export interface PartitionAhead {
   readonly startedAt: Micros;
   readonly endedAt: () => Micros;
@@ -10,15 +10,26 @@ export interface PartitionAhead {
   get(signal: AbortSignal): Promise<Partition>;
 }
 
-/** Reads one partition while another is proved: the main thread is free then. */
-export class ReadAhead {
+/** Reads partitions, one of them while another is proved: the main thread is free then. */
+export class PartitionReader {
   #ahead: (PartitionAhead & { readonly name: string; stop(): void }) | undefined;
+  /** Digests of the files that were read last, every partition in them. */
+  #filesRead: string | undefined;
 
-  start(source: PartitionSource): void {
+  /** @throws as Partition.read */
+  async read(source: PartitionSource, signal: AbortSignal): Promise<Partition> {
+    const files = digestsOf(source);
+    const othersChecked = files !== undefined && files === this.#filesRead;
+    const partition = await Partition.read(source, signal, { othersChecked });
+    this.#filesRead = files;
+    return partition;
+  }
+
+  readAhead(source: PartitionSource): void {
     const abort = new AbortController();
     const startedAt = nowMicros();
     let endedAt: Micros | undefined;
-    const read = Partition.read(source, abort.signal).finally(() => {
+    const read = this.read(source, abort.signal).finally(() => {
       endedAt = nowMicros();
     });
     // Whoever asks for the partition hears it.
@@ -55,4 +66,10 @@ export class ReadAhead {
 
 function nameOf(source: PartitionSource): string {
   return JSON.stringify(source);
+}
+
+/** undefined: files of a folder that is not ours, which may change. */
+function digestsOf({ vanilla }: PartitionSource): string | undefined {
+  const digests = vanilla.map(({ sha256 }) => sha256);
+  return digests.includes(undefined) ? undefined : digests.join();
 }
