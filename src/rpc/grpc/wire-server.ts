@@ -34,6 +34,8 @@ import {
 const MESSAGES_IN_MEMORY_MAX = 2;
 /** Calls of a connection at a time. */
 const STREAMS_MAX = 1000;
+/** Of what is said of a call that failed, of which each character may take nine. */
+const DETAILS_LENGTH_MAX = 2000;
 /** Files written at once for a request of many vanilla proofs. */
 const FILES_AT_ONCE = 8;
 
@@ -223,9 +225,19 @@ function serviceOf(protoPath: string) {
 
 /** How a call ends that fails. */
 function statusOf(thrown: unknown) {
-  if (thrown instanceof GrpcError) return { code: thrown.code, details: thrown.message };
+  if (thrown instanceof GrpcError) return { code: thrown.code, details: clip(thrown.message) };
   const refused = toProverError(thrown);
-  return { code: grpcCode(refused), details: refused.message, refused };
+  return { code: grpcCode(refused), details: clip(refused.message), refused };
+}
+
+/**
+ * A message may quote its caller, and is sent as a header: one of 64 KB ends the connection, and
+ * half of a surrogate pair, which grpc-js cannot encode, would end this thread.
+ */
+function clip(message: string): string {
+  const isLong = message.length > DETAILS_LENGTH_MAX;
+  const text = isLong ? `${message.slice(0, DETAILS_LENGTH_MAX)}…` : message;
+  return Buffer.from(text).toString();
 }
 
 /**

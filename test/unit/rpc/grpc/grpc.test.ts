@@ -316,6 +316,22 @@ describe('jobs by their ids', () => {
   });
 });
 
+describe('what a refusal quotes', () => {
+  it('is cut off before it fills the headers', async () => {
+    const refused = service.client.call('AwaitProof', { job_id: 'é'.repeat(200_000) }, 5000);
+    const details = expect.stringMatching(/^job not found: é{1900,2000}…$/);
+    await expect(refused).rejects.toMatchObject({ code: 5, details });
+  });
+
+  it('may be half a character', async () => {
+    const proof = nonInteractive.toString().replace('PoRep"', 'PoRep\\ud800"');
+    const submit = porep({ vanilla_proof: Buffer.from(proof) });
+    const details = expect.stringMatching(/NonInteractivePoRep\ufffd, which it aggregates/);
+    const refused = service.client.call('SubmitProof', submit, 5000);
+    await expect(refused).rejects.toMatchObject({ code: 3, details });
+  });
+});
+
 describe('keys', () => {
   it('are loaded and let go by the circuits that cuzk names', async () => {
     const key = { circuit_id: 'porep-32g' };
