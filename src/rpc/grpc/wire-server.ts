@@ -1,4 +1,4 @@
-import { chmod, mkdir, rm } from 'node:fs/promises';
+import { chmod, lstat, mkdir, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { dirname } from 'node:path';
 import {
@@ -266,9 +266,17 @@ function socketPath(address: string): string | undefined {
   return /^unix:(?:\/\/)?(\/.*)$/.exec(address)?.[1];
 }
 
-/** Makes the socket's folder, and removes what a server has left that runs no more. */
+/**
+ * Makes the socket's folder, and removes what a server has left that runs no more. Any other file
+ * stays: the system refuses a connection to it, too.
+ */
 async function freeSocket(path: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o750 });
+  const isSocket = await lstat(path).then(
+    (info) => info.isSocket(),
+    () => false,
+  );
+  if (!isSocket) return;
   const isStale = await new Promise<boolean>((resolve) => {
     const socket = connect(path);
     socket.once('connect', () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readdir, readFile, rename } from 'node:fs/promises';
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import http2 from 'node:http2';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -488,6 +488,15 @@ describe('where it listens', () => {
     await leaveSocket(path);
     const second = await start({ grpcListen: `unix:${path}` });
     expect((await second.client.call('GetStatus')).queues).toHaveLength(4);
+  });
+
+  it('is no file of another kind, which stays as it is', async () => {
+    const path = join(service.folder, 'notes.txt');
+    await writeFile(path, 'mine');
+    await expect(start({ grpcListen: `unix:${path}` })).rejects.toMatchObject({
+      code: 'ERR_LISTEN',
+    });
+    expect(await readFile(path, 'utf8')).toBe('mine');
   });
 
   it('is this machine, unless the setting says otherwise', async () => {
