@@ -3,6 +3,7 @@ import type { Worker } from 'node:worker_threads';
 import { ProverError } from '../../core/errors.ts';
 import type { PublicError } from '../errors.ts';
 import { isLoopback } from '../transport.ts';
+import { Turns } from '../turns.ts';
 import type { CuzkEngine } from './engine.ts';
 import { grpcCode } from './statuses.ts';
 import { type FromWire, GrpcError, type ToWire } from './wire.ts';
@@ -12,6 +13,9 @@ import type { WireOptions } from './wire-server.ts';
 const RESTART_MS = 250;
 /** Calls that are left once the jobs have been closed get so long to be answered. */
 const CLOSE_MS = 2000;
+
+/** Calls that are begun before this process does what else it has to do. */
+const CALLS_AT_ONCE = 8;
 
 /** A thread that speaks gRPC (`worker.ts`). */
 export type WireThread = Pick<Worker, 'on' | 'once' | 'postMessage' | 'terminate'>;
@@ -29,6 +33,8 @@ export interface GrpcFaceOptions extends WireOptions {
 export class GrpcFace {
   readonly #options: GrpcFaceOptions;
   readonly #calls = new Map<number, AbortController>();
+  /** A port hands on all messages that it has at once. */
+  readonly #turns = new Turns(CALLS_AT_ONCE);
   #worker: WireThread | undefined;
   #address: string;
   #closing = false;
@@ -115,6 +121,7 @@ export class GrpcFace {
     this.#calls.set(id, controller);
     const handle = this.#options.engine.methods[method] as Handler;
     try {
+      await this.#turns.take();
       const response = await handle(request, controller.signal);
       worker.postMessage({ id, response } satisfies ToWire);
     } catch (thrown) {

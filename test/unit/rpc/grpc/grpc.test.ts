@@ -316,6 +316,27 @@ describe('jobs by their ids', () => {
   });
 });
 
+it('a crowd of calls does not keep others waiting', async () => {
+  const { jobs } = service;
+  let turn = 0;
+  const began: number[] = [];
+  const count = () => {
+    turn++;
+    others = setImmediate(count);
+  };
+  let others = setImmediate(count);
+  const list = jobs.list.bind(jobs);
+  jobs.list = (query) => {
+    began.push(turn);
+    return list(query);
+  };
+  await Promise.all(Array.from({ length: 200 }, () => service.client.call('GetStatus')));
+  clearImmediate(others);
+  const atOnce = (at: number) => began.filter((each) => each === at).length;
+  // Two lists a status, and eight statuses a turn.
+  expect(Math.max(...began.map(atOnce))).toBeLessThanOrEqual(16);
+});
+
 describe('what a refusal quotes', () => {
   it('is cut off before it fills the headers', async () => {
     const refused = service.client.call('AwaitProof', { job_id: 'é'.repeat(200_000) }, 5000);
