@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { MIB } from '../../core/units.ts';
 
 /** RFC 6455, section 1.3. */
@@ -13,6 +14,8 @@ const MASK_BYTES = 4;
 /** Section 7.4.1. */
 export const CLOSE = { normal: 1000, protocolError: 1002, tooLarge: 1009 } as const;
 const LINGER_MS = 1_000;
+/** Frames that are at hand are taken for so long before others have their turn. */
+const TURN_MS = 5;
 /** Answers that a client does not read pile up to here. */
 const UNREAD_BYTES_MAX = 16 * MIB;
 
@@ -50,6 +53,7 @@ export class WebSocketConnection {
   readonly #socket: Duplex;
   readonly #chunks: AsyncIterator<Buffer>;
   #buffer: Buffer;
+  #turnBegan = performance.now();
   /** When something last came: milliseconds of `performance.now`. */
   heardAt = performance.now();
 
@@ -130,6 +134,7 @@ export class WebSocketConnection {
 
   /** Section 5.2: the head of a frame. */
   async #frame(): Promise<Frame | undefined> {
+    await this.#turn();
     if (!(await this.#fill(2))) return undefined;
     const [first, second] = this.#take(2) as unknown as [number, number];
     const [opcode, final] = [first & OPCODE_BITS, (first & FIN) !== 0];
@@ -148,6 +153,13 @@ export class WebSocketConnection {
     }
     if (!Number.isSafeInteger(length)) throw new WebSocketError('a frame that is too long');
     return { final, opcode, length, mask: Buffer.from(this.#take(MASK_BYTES)) };
+  }
+
+  /** Frames of a byte come by the hundred thousand, and reading them goes on in microtasks. */
+  async #turn(): Promise<void> {
+    if (performance.now() - this.#turnBegan < TURN_MS) return;
+    await setImmediate();
+    this.#turnBegan = performance.now();
   }
 
   /** Whether so many bytes are at hand; false: the connection is over. */

@@ -3,9 +3,11 @@ import { writeFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect, type Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { createAdaptorServer } from '@hono/node-server';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
+import { WebSocketConnection } from '../../../../src/rpc/lotus/websocket.ts';
 import { acceptWebSockets } from '../../../../src/rpc/upgrade.ts';
 import { firstPhase, sha256 } from '../../../support/lotus.ts';
 import { type LotusApp, lotusApp } from '../../../support/lotus-app.ts';
@@ -241,6 +243,22 @@ describe('frames that no client may send', () => {
     expect([...(answer[0] as Buffer)]).toEqual([0x88, 2, 0x03, 0xea]);
     await once(client, 'close');
   });
+});
+
+it('fragments without bytes do not keep others waiting', async () => {
+  const fragment = Buffer.of(0x00, 0x80, 0, 0, 0, 0);
+  const frames = [Buffer.of(0x01, 0x80, 0, 0, 0, 0), ...Array(100_000).fill(fragment)];
+  const socket = new PassThrough();
+  socket.end();
+  let turns = 0;
+  const others = setInterval(() => turns++, 1);
+  const connection = new WebSocketConnection(socket, Buffer.concat(frames));
+  const read = async () => {
+    for await (const message of connection.messages()) for await (const _ of message);
+  };
+  await expect(read()).rejects.toThrow('the end of the connection');
+  clearInterval(others);
+  expect(turns).toBeGreaterThan(3);
 });
 
 describe('other protocols', () => {
