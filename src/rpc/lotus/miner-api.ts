@@ -85,32 +85,41 @@ export class MinerApi {
     });
     // As Go's client does: other statuses come from what stands between.
     if (answer.status > 400 && answer.status !== 500) {
+      await answer.body?.cancel();
       throw this.#unreachable(`HTTP ${answer.status}`);
     }
-    const { result, error } = this.#parse(await textOf(answer));
-    if (error !== undefined) throw new MinerError(String(error.message));
-    return result;
+    const { result, error } = this.#parse(await this.#textOf(answer));
+    if (error === undefined || error === null) return result;
+    const { message } = error;
+    throw new MinerError(typeof message === 'string' ? message : 'an error without words');
   }
 
   async #fetch(url: string, init: RequestInit, again = true): Promise<Response> {
     try {
       return await fetch(url, init);
     } catch (thrown) {
-      const { cause, name } = thrown as Error & { cause?: NodeJS.ErrnoException };
-      const code = cause?.code ?? '';
-      if (again && CLOSED_MEANWHILE.includes(code)) return await this.#fetch(url, init, false);
-      const other = name === 'TimeoutError' ? 'no answer in time' : name;
-      throw this.#unreachable(code || (cause?.message ?? other));
+      const { cause } = thrown as Error & { cause?: NodeJS.ErrnoException };
+      const isClosed = CLOSED_MEANWHILE.includes(cause?.code ?? '');
+      if (again && isClosed) return await this.#fetch(url, init, false);
+      throw this.#unreachable(failureOf(thrown));
     }
   }
 
-  #parse(text: string): {
-    readonly result?: unknown;
-    readonly error?: { readonly message: unknown };
-  } {
+  /** The connection may end, or the time be over, in the middle of it. */
+  async #textOf(answer: Response): Promise<string> {
+    try {
+      return await textOf(answer);
+    } catch (thrown) {
+      throw this.#unreachable(failureOf(thrown));
+    }
+  }
+
+  /** What only looks like an answer must not count as one: a result would pass for delivered. */
+  #parse(text: string): Answer {
     try {
       const parsed = JSON.parse(text);
-      if (typeof parsed === 'object' && parsed !== null) return parsed;
+      const isObject = typeof parsed === 'object' && parsed !== null;
+      if (isObject && ANSWER_FIELDS.some((name) => Object.hasOwn(parsed, name))) return parsed;
     } catch {
       // Told below.
     }
@@ -120,6 +129,20 @@ export class MinerApi {
   #unreachable(reason: string): ProverError {
     return new ProverError('ERR_UNREACHABLE', { url: this.info.url, reason });
   }
+}
+
+interface Answer {
+  readonly result?: unknown;
+  readonly error?: { readonly message?: unknown } | null;
+}
+/** One of them is there; of a method without a result, older servers leave that out. */
+const ANSWER_FIELDS = ['result', 'error', 'jsonrpc'] as const;
+
+/** Why nothing came, for a person. */
+function failureOf(thrown: unknown): string {
+  const { cause, name } = thrown as Error & { cause?: NodeJS.ErrnoException };
+  const other = name === 'TimeoutError' ? 'no answer in time' : name;
+  return cause?.code || (cause?.message ?? other);
 }
 
 async function textOf(answer: Response): Promise<string> {

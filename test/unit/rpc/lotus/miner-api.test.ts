@@ -65,6 +65,10 @@ describe('a call of a miner', () => {
     ['a refused token', 401, '', 'HTTP 401'],
     ['what is no JSON', 200, 'hello', 'an answer that is no JSON-RPC'],
     ['null', 200, 'null', 'an answer that is no JSON-RPC'],
+    ['what stands between', 200, '{"status":"ok"}', 'an answer that is no JSON-RPC'],
+    ['a list', 200, '[1]', 'an answer that is no JSON-RPC'],
+    ['an error without words', 200, '{"error":{"message":{"toString":1}}}', 'without words'],
+    ['an error that is a text', 200, '{"error":"no"}', 'without words'],
     ['too much', 200, ' '.repeat(2 ** 20 + 1), 'an answer that is no JSON-RPC'],
   ])('tells of %s', async (_, status, text, message) => {
     const miner = await minerThat((response) => response.writeHead(status).end(text));
@@ -79,6 +83,33 @@ describe('a call of a miner', () => {
     });
     expect(await miner.call('Version', [])).toBe(1);
     expect(await miner.call('Version', [])).toBe(3);
+  });
+
+  it('may say that there is no error', async () => {
+    const miner = await minerThat((response) => response.end('{"error":null,"result":3}'));
+    expect(await miner.call('Version', [])).toBe(3);
+  });
+
+  it.each([
+    ['breaks off', { 'content-length': 1000 }, 'UND_ERR_SOCKET'],
+    ['is not what its headers say', { 'content-encoding': 'gzip' }, 'Z_DATA_ERROR'],
+  ])('is answered by nobody where the answer %s', async (_, headers, reason) => {
+    const miner = await minerThat((response) => {
+      response.writeHead(200, headers).write('{"result":');
+      setTimeout(() => response.destroy(), 50);
+    });
+    const data = { reason };
+    await expect(miner.call('Version', [])).rejects.toMatchObject({
+      code: 'ERR_UNREACHABLE',
+      data,
+    });
+  });
+
+  it('ends in time in the middle of an answer, too', async () => {
+    const miner = await minerThat((response) => response.writeHead(200).write('{'));
+    await expect(miner.call('Version', [], AbortSignal.timeout(50))).rejects.toMatchObject({
+      ...{ code: 'ERR_UNREACHABLE', data: { reason: 'no answer in time' } },
+    });
   });
 
   it('follows no redirect with its token', async () => {
