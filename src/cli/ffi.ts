@@ -1,7 +1,8 @@
-import { writeSync } from 'node:fs';
+import { fstatSync, writeSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { addAbortSignal } from 'node:stream';
 import type { Command } from 'commander';
 import { registeredProof } from '../circuits/filecoin/registered-proof.ts';
 import { sectorConfig } from '../circuits/filecoin/sector-size.ts';
@@ -13,10 +14,15 @@ import { PayloadFolder } from '../jobs/payloads.ts';
 import { errorDescriber } from '../rpc/errors.ts';
 import { statementOf } from '../rpc/filecoin-statement.ts';
 import { WorkerEndpoint } from '../rpc/lotus/endpoint.ts';
-import { GoJsonRpc } from '../rpc/lotus/envelope.ts';
+import { faultReply, GoJsonRpc, type Reply, RpcFault } from '../rpc/lotus/envelope.ts';
 import { bytes, cid, type GoBytes, slice, uint64 } from '../rpc/lotus/go-values.ts';
-import { BODY_BYTES_MAX, readSpilling } from '../rpc/lotus/json-spill.ts';
-import { storeBytes, stored } from '../rpc/lotus/stored-bytes.ts';
+import {
+  BODY_BYTES_MAX,
+  BodyTooLargeError,
+  readSpilling,
+  type SpilledText,
+} from '../rpc/lotus/json-spill.ts';
+import { type StoredBytes, storeBytes, stored } from '../rpc/lotus/stored-bytes.ts';
 import { method, type WorkerMethod } from '../rpc/lotus/worker-methods.ts';
 import type { Io } from './io.ts';
 import { document } from './manual.ts';
@@ -59,28 +65,55 @@ export function defineFfi(program: Command, act: Act): void {
 }
 
 async function answer({ fd, ...options }: Options, wiring: Wiring, io: Io): Promise<number> {
-  if (fd !== undefined && !/^[1-9]\d{0,3}$/.test(fd)) throw usage('--fd', 'a descriptor', fd);
+  if (fd !== undefined && !isWritable(fd)) throw usage('--fd', 'an open descriptor', fd);
   const folder = await mkdtemp(join(tmpdir(), 'proofline-ffi-'));
   try {
     const payloads = new PayloadFolder({ folder, bytesMax: GIB, inUse: () => true });
-    const body = await readSpilling(process.stdin, {
-      bytesMax: BODY_BYTES_MAX,
-      spill: (chunks) => storeBytes(payloads, chunks, BODY_BYTES_MAX),
-    });
-    await using engine = await wiring.openEngine(flagsOf(options));
-    const methods = new FfiMethods(engine, payloads, io.interrupt).byName();
-    const rpc = new GoJsonRpc(methods, errorDescriber());
-    const { text } = await rpc.answer(body, {
-      endpoint: new WorkerEndpoint('seal'),
-      permissions: ['admin'],
-      signal: io.interrupt,
-    });
+    const { text } = await reply(payloads, () => wiring.openEngine(flagsOf(options)), io);
     if (fd === undefined) io.stdout.write(text);
     else writeSync(Number(fd), text);
     return 'error' in JSON.parse(text || '{}') ? EXIT.failed : EXIT.done;
   } finally {
     await rm(folder, { recursive: true });
   }
+}
+
+/** Checked before the work: a proof that nobody takes was made in vain. */
+function isWritable(fd: string): boolean {
+  if (!/^[1-9]\d{0,3}$/.test(fd)) return false;
+  try {
+    const info = fstatSync(Number(fd));
+    // Not of Node's own, which are events.
+    return info.isFile() || info.isFIFO() || info.isSocket() || info.isCharacterDevice();
+  } catch {
+    return false;
+  }
+}
+
+async function reply(
+  payloads: PayloadFolder,
+  openEngine: () => Promise<Engine>,
+  io: Io,
+): Promise<Reply> {
+  let body: SpilledText<StoredBytes>;
+  try {
+    body = await readSpilling(addAbortSignal(io.interrupt, process.stdin), {
+      bytesMax: BODY_BYTES_MAX,
+      spill: (chunks) => storeBytes(payloads, chunks, BODY_BYTES_MAX),
+    });
+  } catch (thrown) {
+    io.interrupt.throwIfAborted();
+    if (!(thrown instanceof BodyTooLargeError)) throw thrown;
+    return faultReply(null, new RpcFault(-32700, thrown.message, 500));
+  }
+  await using engine = await openEngine();
+  const methods = new FfiMethods(engine, payloads, io.interrupt).byName();
+  const rpc = new GoJsonRpc(methods, errorDescriber());
+  return await rpc.answer(body, {
+    endpoint: new WorkerEndpoint('seal'),
+    permissions: ['admin'],
+    signal: io.interrupt,
+  });
 }
 
 const vanillaProofs = slice(bytes('[]uint8'), '[][]uint8');

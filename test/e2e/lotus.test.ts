@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -136,5 +136,30 @@ describe('proofline ffi', () => {
     const { code, response } = await ffi({ id: 1, method, params: [] }, 1);
     expect(response.error).toEqual({ code: -32601, message: `method '${method}' not found` });
     expect(code).toBe(3);
+  });
+
+  it('answers a request that is too long, too', async () => {
+    const { code, response } = await ffi(Array(2 ** 20).fill(0), 1);
+    const message = 'request bigger than maximum 2097152 allowed';
+    expect([code, response.error]).toEqual([3, { code: -32700, message }]);
+  });
+
+  it('needs an open descriptor before it begins', async () => {
+    const { code, stderr } = await proofline(['ffi', '--fd', '77']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--fd: expected an open desc')]);
+  });
+
+  it('leaves nothing behind where it is interrupted while it reads', async () => {
+    const tmp = await mkdtemp(join(tmpdir(), 'proofline-lotus-e2e-'));
+    const child = spawn(process.execPath, [MAIN, 'ffi'], {
+      ...{ stdio: ['pipe', 'ignore', 'ignore'], env: { ...process.env, TMPDIR: tmp } },
+    });
+    const closed = new Promise((resolve) => child.once('close', resolve));
+    child.stdin?.write('{"id":1,');
+    await expect.poll(() => readdir(tmp)).toHaveLength(1);
+    child.kill('SIGINT');
+    expect(await closed).toBe(130);
+    expect(await readdir(tmp)).toEqual([]);
+    await rm(tmp, { recursive: true });
   });
 });
