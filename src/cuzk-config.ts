@@ -14,10 +14,11 @@ export interface CuzkConfig {
   readonly notes: readonly string[];
 }
 
-const asText = (value: Value) => String(value);
+/** A list of one text would read like that text. */
+const asText = (value: Value) => (typeof value === 'object' ? 'something else' : String(value));
 /** 0 stands for all cores, as no setting does. */
-const threads = (value: Value) => (Number(value) > 0 ? String(value) : undefined);
-const logLevel = (value: Value) => (value === 'trace' ? 'debug' : String(value));
+const threads = (value: Value) => (value === 0 ? undefined : asText(value));
+const logLevel = (value: Value) => (value === 'trace' ? 'debug' : asText(value));
 
 const NO_BUDGET = 'keys are mapped, and one partition is in memory at a time';
 const ONE_AT_A_TIME = 'one partition at a time is proved on a backend';
@@ -90,11 +91,11 @@ function tablesOf(subject: string, source: string): object {
   }
 }
 
-/** `table.key` of each value. */
-function* keysOf(table: object, prefix = ''): Generator<[string, Value]> {
-  for (const [name, value] of Object.entries(table)) {
+/** `table.key` of each value. No table of cuzk's has another in it: one that does is a value. */
+function* keysOf(tables: object): Generator<[string, Value]> {
+  for (const [name, value] of Object.entries(tables)) {
     const isTable = typeof value === 'object' && !Array.isArray(value) && !(value instanceof Date);
-    if (isTable) yield* keysOf(value, `${prefix}${name}.`);
-    else yield [`${prefix}${name}`, value];
+    if (!isTable) yield [name, value];
+    else for (const [key, inner] of Object.entries(value)) yield [`${name}.${key}`, inner as Value];
   }
 }

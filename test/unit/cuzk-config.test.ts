@@ -94,3 +94,17 @@ it('refuses text that is no TOML, with its line', () => {
     'c.toml: line 2: expected TOML, got text that is none',
   );
 });
+
+it('ignores tables however deep they are', () => {
+  const { notes } = readCuzkConfig('cuzk.toml', `${'a.'.repeat(20_000)}a = 1`);
+  expect(notes).toEqual(['a.a: ignored: cuzk has no such key']);
+});
+
+it.each([
+  ['daemon.listen = ["127.0.0.1:1"]', 'grpc_listen', 'something else'],
+  ['logging.level = ["info"]', 'log_level', 'something else'],
+  ['gpus.gpu_threads = "all"', 'threads', 'all'],
+  ['gpus.gpu_threads = -3', 'threads', '-3'],
+])('%s is not taken for what it is not', (line, setting, text) => {
+  expect(readCuzkConfig('cuzk.toml', line).settings).toEqual({ [setting]: text });
+});
