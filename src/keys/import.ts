@@ -79,7 +79,7 @@ export class Import {
     const points = await this.#points(facts, path, official, known?.points);
     await this.#checkUnchanged();
     const insecure = facts.insecure ?? known?.insecure;
-    const circuit = circuitOf(facts, official);
+    const circuit = circuitOf({ ...facts, circuit: facts.circuit ?? known?.circuit }, official);
     await this.#folder.put(
       {
         ...(kept ?? (await this.#record(facts, file))),
@@ -192,7 +192,9 @@ function circuitOf(
   return found === undefined ? undefined : bySize(nameOfCircuit(found));
 }
 
-type InspectedFacts = Pick<InspectedKey, 'format' | 'bytes' | 'circuit'>;
+interface InspectedFacts extends Pick<InspectedKey, 'format' | 'bytes'> {
+  readonly circuit: string | undefined;
+}
 
 function nameOfCircuit({ circuit, sectorSize }: OfficialKey): string {
   return `${circuit} ${sectorSize}`;

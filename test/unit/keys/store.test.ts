@@ -315,6 +315,21 @@ describe('a Filecoin cache', () => {
   });
 });
 
+it('what whoever made a key says of it outlives an import that does not', async () => {
+  const facts = { circuit: 'window-post 2KiB', insecure: 'made by setup' };
+  const inspect: KeyInspector['inspect'] = async (path, options) => ({
+    ...(await inspector.inspect(path, options)),
+    ...{ ...facts, bytes: 47_299_128 },
+  });
+  await new KeyStore(folder, { ...inspector, inspect }, () => 0).import(params, {}, progress);
+  const silent: KeyInspector['inspect'] = async (path, options) => ({
+    ...(await inspector.inspect(path, options)),
+    bytes: 47_299_128,
+  });
+  const store = new KeyStore(folder, { ...inspector, inspect: silent }, () => 0);
+  expect(await store.import(params, { name: 'again' }, progress)).toMatchObject(facts);
+});
+
 describe('the key of a circuit', () => {
   const OFFICIAL = '7610b9f82bfc88405b7a832b651ce2f6';
 
