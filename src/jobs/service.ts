@@ -202,7 +202,7 @@ export class Jobs implements JobService, KeyLoading {
 
   async settled(id: string, signal?: AbortSignal): Promise<Job> {
     const live = this.#live.get(id);
-    if (live === undefined) return this.get(id);
+    if (live === undefined || signal?.aborted === true) return this.get(id);
     const stopped = new Promise<void>((resolve) =>
       signal?.addEventListener('abort', () => resolve(), { once: true }),
     );

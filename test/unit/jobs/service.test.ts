@@ -68,6 +68,13 @@ describe('a job', () => {
     expect(done.endedAt).toBeGreaterThanOrEqual(done.startedAt as number);
   });
 
+  it('is not waited for by who has left already', async () => {
+    const { id } = await submit('slow');
+    expect((await jobs.settled(id, AbortSignal.abort())).state).not.toBe('completed');
+    jobs.cancel(id);
+    await jobs.settled(id);
+  });
+
   it.each(['fine', 'refuse', 'crash'])(
     'that ends in %s has an end for every start',
     async (key) => {
