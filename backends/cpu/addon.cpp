@@ -32,9 +32,15 @@ namespace {
 
 using napi::to_js;
 
+// More than any machine has.
+constexpr uint32_t threads_max = 4096;
+
 // openPool(threads): handle
 Napi::Value open_pool(const Napi::CallbackInfo& info) {
   const uint32_t threads = info[0].As<Napi::Number>().Uint32Value();
+  if (threads > threads_max) {
+    throw Napi::TypeError::New(info.Env(), "threads: expected at most " + std::to_string(threads_max));
+  }
   return wrap(info.Env(), std::make_shared<thread_pool>(threads));
 }
 
@@ -58,7 +64,7 @@ multiples_fn multiples_of(size_t count, const executor& exec) {
 // openTable(pool, curve, 'G1' | 'G2', count, listener): call of a table handle
 Napi::Value open_table(const Napi::CallbackInfo& info) {
   const pool_handle pool = unwrap<pool_handle>(info[0]);
-  const curve_id curve = curve_of(info[1].As<Napi::String>());
+  const curve_id curve = curve_of(info[1]);
   const bool g1 = info[2].As<Napi::String>().Utf8Value() == "G1";
   const size_t count = size_t(info[3].As<Napi::Number>().Int64Value());
   return running_call::start(
@@ -82,7 +88,7 @@ std::vector<words<4>> scalars_of(const Napi::Value& value) {
 // weightedSum(pool, curve, points, scalars, listener): call of the bytes of a point of G1
 Napi::Value weighted_sum(const Napi::CallbackInfo& info) {
   const pool_handle pool = unwrap<pool_handle>(info[0]);
-  const curve_id curve = curve_of(info[1].As<Napi::String>());
+  const curve_id curve = curve_of(info[1]);
   const auto view = view_of(info[2]);
   const bytes points(view.begin(), view.end());
   const auto scalars = scalars_of(info[3]);
@@ -98,7 +104,7 @@ Napi::Value weighted_sum(const Napi::CallbackInfo& info) {
 Napi::Value multiples(const Napi::CallbackInfo& info) {
   const table_handle table = unwrap<table_handle>(info[0]);
   const auto scalars = scalars_of(info[1]);
-  const point_form form = form_of(info[2].As<Napi::String>());
+  const point_form form = form_of(info[2]);
   return running_call::start(
       info.Env(), table->pool, info[3].As<Napi::Function>(), {}, [=](const call_context& context) {
         const auto points = std::make_shared<const bytes>(table->multiples(scalars, form, context.exec));
@@ -210,7 +216,7 @@ settlement seconds(const std::vector<double>& runs) {
 // benchMsm(pool, curve, 'G1' | 'G2', logN, runs, listener): call of the seconds of each run
 Napi::Value bench_msm(const Napi::CallbackInfo& info) {
   const pool_handle pool = unwrap<pool_handle>(info[0]);
-  const curve_id curve = curve_of(info[1].As<Napi::String>());
+  const curve_id curve = curve_of(info[1]);
   const bool g1 = info[2].As<Napi::String>().Utf8Value() == "G1";
   const int log_n = info[3].As<Napi::Number>(), runs = info[4].As<Napi::Number>();
   return running_call::start(info.Env(), pool, info[5].As<Napi::Function>(), {},
@@ -243,7 +249,7 @@ Napi::Value bench_synthesis(const Napi::CallbackInfo& info) {
 // benchNtt(pool, curve, logN, runs, listener): call of the seconds of each run
 Napi::Value bench_ntt(const Napi::CallbackInfo& info) {
   const pool_handle pool = unwrap<pool_handle>(info[0]);
-  const curve_id curve = curve_of(info[1].As<Napi::String>());
+  const curve_id curve = curve_of(info[1]);
   const int log_n = info[2].As<Napi::Number>(), runs = info[3].As<Napi::Number>();
   return running_call::start(info.Env(), pool, info[4].As<Napi::Function>(), {},
                              [=](const call_context& context) {

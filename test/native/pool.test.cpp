@@ -1,5 +1,8 @@
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <numeric>
+#include <system_error>
 
 #include "check.hpp"
 #include "core/thread_pool.hpp"
@@ -17,6 +20,26 @@ TEST(runs_each_task_once) {
     }
   }
 }
+
+// With no more memory than the process has, no stack can be had for a thread. Nor can sanitizers have theirs.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST(threads_that_the_system_does_not_give_are_an_exception) {
+  rlimit before;
+  CHECK(getrlimit(RLIMIT_AS, &before) == 0);
+  const rlimit none{0, before.rlim_max};
+  CHECK(setrlimit(RLIMIT_AS, &none) == 0);
+  bool refused = false;
+  try {
+    thread_pool pool(1000);
+  } catch (const std::system_error&) {
+    refused = true;
+  } catch (const std::bad_alloc&) {
+    refused = true;
+  }
+  CHECK(setrlimit(RLIMIT_AS, &before) == 0);
+  CHECK(refused);
+}
+#endif
 
 TEST(lanes_are_exclusive) {
   thread_pool pool(4);

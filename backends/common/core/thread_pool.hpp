@@ -29,18 +29,17 @@ class cancel_token {
 // call `run` at once; each works on its own tasks and the pool's threads help the oldest call first.
 class thread_pool {
  public:
+  // @throws std::system_error where the system gives fewer threads
   explicit thread_pool(unsigned size) : size_(size == 0 ? 1 : size) {
-    for (unsigned lane = 1; lane < size_; lane++) threads_.emplace_back([this, lane] { serve(lane); });
+    try {
+      for (unsigned lane = 1; lane < size_; lane++) threads_.emplace_back([this, lane] { serve(lane); });
+    } catch (...) {
+      close();
+      throw;
+    }
   }
 
-  ~thread_pool() {
-    {
-      std::lock_guard lock(mutex_);
-      closing_ = true;
-    }
-    wake_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
-  }
+  ~thread_pool() { close(); }
 
   thread_pool(const thread_pool&) = delete;
   thread_pool& operator=(const thread_pool&) = delete;
@@ -65,6 +64,15 @@ class thread_pool {
   }
 
  private:
+  void close() {
+    {
+      std::lock_guard lock(mutex_);
+      closing_ = true;
+    }
+    wake_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
   struct job {
     void (*call)(void*, size_t, unsigned);
     void* fn;

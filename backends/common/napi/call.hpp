@@ -77,8 +77,8 @@ class running_call : public std::enable_shared_from_this<running_call> {
                             const Napi::Function& listener, std::vector<Napi::ObjectReference> keep,
                             call_work work) {
     const auto call = std::make_shared<running_call>(env, std::move(pool), listener, std::move(keep));
+    call->start_thread(std::move(work));
     running_calls::of(env).add(call);
-    call->thread_ = std::thread([call = call.get(), work = std::move(work)] { call->run(work); });
     const Napi::Object result = Napi::Object::New(env);
     result.Set("done", call->deferred_.Promise());
     result.Set("abort", Napi::Function::New(env, [cancel = call->cancel_](const Napi::CallbackInfo&) {
@@ -101,6 +101,16 @@ class running_call : public std::enable_shared_from_this<running_call> {
 
  private:
   using to_js = std::function<void(Napi::Env, const Napi::Function&)>;
+
+  // What the thread says is heard on JavaScript's thread, and so after this has returned.
+  void start_thread(call_work work) {
+    try {
+      thread_ = std::thread([this, work = std::move(work)] { run(work); });
+    } catch (...) {
+      to_js_.Release();
+      throw;
+    }
+  }
 
   void run(const call_work& work) {
     const auto start = std::chrono::steady_clock::now();

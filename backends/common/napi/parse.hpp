@@ -57,14 +57,18 @@ inline words<4> scalar_at(const Napi::Object& object, const char* name) {
   return scalar;
 }
 
-inline curve_id curve_of(const std::string& name) {
-  require(name == "bn254" || name == "bls12-381", "a curve's name");
-  return name == "bn254" ? curve_id::bn254 : curve_id::bls12_381;
+inline curve_id curve_of(const Napi::Value& value) {
+  const std::string name = value.As<Napi::String>();
+  if (name == "bn254") return curve_id::bn254;
+  if (name == "bls12-381") return curve_id::bls12_381;
+  throw Napi::TypeError::New(value.Env(), "curve: expected bn254 or bls12-381, got another name");
 }
 
-inline point_form form_of(const std::string& name) {
-  require(name == "montgomery-le" || name == "canonical-be", "a form's name");
-  return name == "montgomery-le" ? point_form::montgomery_le : point_form::canonical_be;
+inline point_form form_of(const Napi::Value& value) {
+  const std::string name = value.As<Napi::String>();
+  if (name == "montgomery-le") return point_form::montgomery_le;
+  if (name == "canonical-be") return point_form::canonical_be;
+  throw Napi::TypeError::New(value.Env(), "points: expected montgomery-le or canonical-be, got another name");
 }
 
 inline file_slice slice_of(const Napi::Object& slice) {
@@ -78,8 +82,8 @@ inline record_slice records_of(const Napi::Object& records) {
 inline key_source key_source_of(const Napi::Object& key) {
   const Napi::Object verifying = object_at(key, "verifyingKey");
   key_source source;
-  source.curve = curve_of(text_at(key, "curve"));
-  source.points = form_of(text_at(key, "points"));
+  source.curve = curve_of(field(key, "curve"));
+  source.points = form_of(field(key, "points"));
   source.every_wire = text_at(key, "format") == "zkey";
   source.input_count = count_at(key, "inputCount");
   source.aux_count = count_at(key, "auxCount");
