@@ -116,6 +116,7 @@ export class FakeMiner {
         return null;
       case 'StorageFindSector':
         return [
+          ...[null, { BaseURLs: null }, { BaseURLs: [7] }],
           { ID: 'away', BaseURLs: ['http://127.0.0.1:1/remote'] },
           { ID: 'here', BaseURLs: [`http://127.0.0.1:${this.port}/remote`] },
         ];

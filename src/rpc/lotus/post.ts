@@ -85,6 +85,11 @@ async function fetchSector(
   return undefined;
 }
 
+/** Of storiface.SectorStorageInfo, if the miner keeps to it. */
+interface Store {
+  readonly BaseURLs?: unknown;
+}
+
 async function placesOf(
   miner: MinerApi,
   minerId: number,
@@ -96,7 +101,7 @@ async function placesOf(
   try {
     const stores = await miner.call('StorageFindSector', [id, files, 0, false], signal);
     if (!Array.isArray(stores)) return [];
-    const urls = stores.flatMap((store) => (store as { BaseURLs?: unknown }).BaseURLs ?? []);
+    const urls = stores.flatMap((store: Store | null) => store?.BaseURLs ?? []);
     return urls.filter((url): url is string => typeof url === 'string' && /^https?:/.test(url));
   } catch (thrown) {
     if (thrown instanceof MinerError) return [];
