@@ -92,8 +92,16 @@ async function readPost(
   const config = sectorConfig(statement.proof.sectorSize);
   const { challenges } = isWinning ? config.winningPost : config.windowPost;
   const read: SectorProof[] = [];
-  for (const file of files) {
-    read.push(await readSectorProof(file, config, challenges));
+  for (const file of isWinning ? [only(files)] : files) {
+    const proof = await readSectorProof(file, config, challenges);
+    const place = `${file.name}: sector_id`;
+    if (!statement.sectors.some(({ number }) => number === proof.sector)) {
+      throw formatError(place, 'a sector of the statement', String(proof.sector));
+    }
+    if (read.some(({ sector }) => sector === proof.sector)) {
+      throw formatError(place, 'each sector once', `${proof.sector} again`);
+    }
+    read.push(proof);
     if (pacer.due) await pacer.pause();
   }
   const sectors = await checkPostPartition(statement, partition, read, pacer);
