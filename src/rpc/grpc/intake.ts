@@ -9,8 +9,8 @@ import { STATUS } from './wire.ts';
 
 /** Methods whose requests may be large. */
 const LARGE = /\/(SubmitProof|Prove)$/;
-/** A message has this long to arrive in full once it may. */
-const RECEIVE_MS_MAX = 60_000;
+/** A message has this long to arrive in full once it may; a WinningPoSt may wait behind it. */
+const RECEIVE_MS_MAX = 20_000;
 
 /**
  * Lets so many large messages at a time into memory: the others wait on the wire, whose flow
