@@ -1,4 +1,6 @@
 #include <napi.h>
+
+#include <array>
 #if defined(__GLIBC__)
 #include <malloc.h>
 #endif
@@ -9,6 +11,7 @@
 #include "napi/key_calls.hpp"
 #include "prover/assembly.hpp"
 #include "prover/fixed_base.hpp"
+#include "poseidon.hpp"
 #include "program/synthesis.hpp"
 #include "setup_scalars.hpp"
 #include "weighted_sum.hpp"
@@ -22,11 +25,14 @@ struct generator_table {
   multiples_fn multiples;
 };
 using table_handle = std::shared_ptr<const generator_table>;
+using poseidon_handle = std::shared_ptr<const poseidon>;
 
 template <>
 inline constexpr napi_type_tag tag_of<pool_handle>{0x2f6f0d0c8a5b4e11, 0x9d1c3a7e52b84f60};
 template <>
 inline constexpr napi_type_tag tag_of<table_handle>{0x2f6f0d0c8a5b4e15, 0x9d1c3a7e52b84f64};
+template <>
+inline constexpr napi_type_tag tag_of<poseidon_handle>{0x2f6f0d0c8a5b4e16, 0x9d1c3a7e52b84f65};
 
 namespace {
 
@@ -98,6 +104,39 @@ Napi::Value weighted_sum(const Napi::CallbackInfo& info) {
             proofline::weighted_sum(curve, points, scalars, context.exec));
         return settlement([sum](Napi::Env env) { return to_js(env, *sum); });
       });
+}
+
+// openPoseidon(width, roundKeys, mds, preSparse, sparse): handle
+Napi::Value open_poseidon(const Napi::CallbackInfo& info) {
+  const size_t width = info[0].As<Napi::Number>().Uint32Value();
+  const poseidon::constants from{view_of(info[1]), view_of(info[2]), view_of(info[3]), view_of(info[4])};
+  try {
+    return wrap(info.Env(), poseidon_handle(std::make_shared<const poseidon>(width, from)));
+  } catch (const prover_error& error) {
+    throw Napi::TypeError::New(info.Env(), std::string("poseidon: ") + error.what());
+  }
+}
+
+// poseidon(hash, state): the digest
+Napi::Value poseidon_call(const Napi::CallbackInfo& info) {
+  const poseidon_handle hash = unwrap<poseidon_handle>(info[0]);
+  const auto state = info[1].As<Napi::Array>();
+  if (!info[1].IsArray() || state.Length() != hash->width()) {
+    throw Napi::TypeError::New(info.Env(), "state: expected as many elements as the width");
+  }
+  std::array<words<4>, poseidon::width_max> elements{};
+  for (uint32_t i = 0; i < state.Length(); i++) {
+    const Napi::Value element = state.Get(i);
+    int sign = 0;
+    size_t count = 4;
+    if (element.IsBigInt()) element.As<Napi::BigInt>().ToWords(&sign, &count, elements[i].w);
+    if (!element.IsBigInt() || sign != 0 || count > 4 ||
+        !(elements[i] < bls12_381_fr::params::modulus())) {
+      throw Napi::TypeError::New(info.Env(), "state: expected elements below r");
+    }
+  }
+  const words<4> digest = hash->hash({elements.data(), hash->width()});
+  return Napi::BigInt::New(info.Env(), 0, 4, digest.w);
 }
 
 // multiples(table, scalars, form, listener): call of bytes
@@ -290,6 +329,8 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   add("openTable", open_table);
   add("multiples", multiples);
   add("weightedSum", weighted_sum);
+  add("openPoseidon", open_poseidon);
+  add("poseidon", poseidon_call);
   add("setupScalars", setup_scalars_call);
   add("benchMsm", bench_msm);
   add("benchNtt", bench_ntt);

@@ -14,6 +14,7 @@ import {
 
 export type PoolHandle = Handle<'pool'>;
 export type TableHandle = Handle<'table'>;
+export type PoseidonHandle = Handle<'poseidon'>;
 
 /** What a program and its private inputs come to. */
 export interface Synthesis {
@@ -94,6 +95,19 @@ export interface CpuAddon extends KeyCalls {
     scalars: Uint8Array,
     listener: Listener,
   ): NativeCall<Uint8Array>;
+  /**
+   * As src/math/poseidon.ts: 32 bytes an element, little-endian, below r; matrices row by row, of
+   * each sparse one its first column, then the rest of its first row.
+   */
+  openPoseidon(
+    width: number,
+    roundKeys: Uint8Array,
+    mds: Uint8Array,
+    preSparse: Uint8Array,
+    sparse: Uint8Array,
+  ): PoseidonHandle;
+  /** On the calling thread, in some 20 µs. @param state tag and preimage, below r */
+  poseidon(hash: PoseidonHandle, state: readonly bigint[]): bigint;
   /** @param waste alpha, beta, gamma, delta and tau, 32 bytes each, little-endian, below r */
   setupScalars(
     pool: PoolHandle,

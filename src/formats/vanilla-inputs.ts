@@ -19,12 +19,15 @@ import type { SectorProof } from '../circuits/filecoin/vanilla.ts';
 import { formatError, ProverError } from '../core/errors.ts';
 import type { ByteSource } from '../core/source.ts';
 import type { Pacer } from '../math/pacer.ts';
+import type { Poseidon } from '../math/poseidon.ts';
 import { readC1 } from './c1.ts';
 import { readSectorProof, readUpdateProof } from './vanilla.ts';
 
 export interface VanillaOptions {
   /** What a file says of other partitions was read before, as values of their kinds. */
   readonly othersChecked?: boolean;
+  /** Default: the one in TypeScript. */
+  readonly poseidon?: Poseidon | undefined;
 }
 
 /**
@@ -40,7 +43,7 @@ export async function readPrivateInputs(
   files: readonly ByteSource[],
   partition: number,
   pacer: Pacer,
-  { othersChecked = false }: VanillaOptions = {},
+  options: VanillaOptions = {},
 ): Promise<Uint8Array> {
   const count = partitionsOf(statement);
   if (partition >= count) {
@@ -49,11 +52,17 @@ export async function readPrivateInputs(
   }
   switch (statement.kind) {
     case 'porep':
-      return await readPorep(statement, only(files), partition, pacer, othersChecked);
+      return await readPorep(statement, only(files), partition, pacer, options);
     case 'snap-deals':
-      return await readSnapDeals(statement, ofPartition(files, partition, count), partition, pacer);
+      return await readSnapDeals(
+        statement,
+        ofPartition(files, partition, count),
+        partition,
+        pacer,
+        options,
+      );
     default:
-      return await readPost(statement, files, partition, pacer);
+      return await readPost(statement, files, partition, pacer, options);
   }
 }
 
@@ -62,7 +71,7 @@ async function readPorep(
   file: ByteSource,
   partition: number,
   pacer: Pacer,
-  othersChecked: boolean,
+  { othersChecked = false, poseidon }: VanillaOptions,
 ): Promise<Uint8Array> {
   const c1 = await readC1(file, { keep: (each) => each === partition, othersChecked });
   const { proof, partitions, sector } = c1;
@@ -78,7 +87,7 @@ async function readPorep(
     throw formatError(`${file.name}: vanilla_proofs`, expected, `${partitions.length} partitions`);
   }
   checkPorepHead(statement, c1);
-  await checkPorepPartition(statement, partition, challenges, pacer);
+  await checkPorepPartition(statement, partition, challenges, pacer, poseidon);
   return porepPrivateInputs(statement, challenges);
 }
 
@@ -87,6 +96,7 @@ async function readPost(
   files: readonly ByteSource[],
   partition: number,
   pacer: Pacer,
+  { poseidon }: VanillaOptions,
 ): Promise<Uint8Array> {
   const isWinning = statement.kind === 'winning-post';
   const config = sectorConfig(statement.proof.sectorSize);
@@ -104,7 +114,7 @@ async function readPost(
     read.push(proof);
     if (pacer.due) await pacer.pause();
   }
-  const sectors = await checkPostPartition(statement, partition, read, pacer);
+  const sectors = await checkPostPartition(statement, partition, read, pacer, poseidon);
   if (!isWinning) return windowPostPrivateInputs(statement, sectors);
   return winningPostPrivateInputs(sectors[0] as SectorProof);
 }
@@ -114,9 +124,10 @@ async function readSnapDeals(
   file: ByteSource,
   partition: number,
   pacer: Pacer,
+  { poseidon }: VanillaOptions,
 ): Promise<Uint8Array> {
   const proof = await readUpdateProof(file, sectorConfig(statement.proof.sectorSize));
-  await checkSnapDealsPartition(statement, partition, proof, pacer);
+  await checkSnapDealsPartition(statement, partition, proof, pacer, poseidon);
   return snapDealsPrivateInputs(statement, partition, proof);
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { cpus } from 'node:os';
 import { settled } from '../../backends/common/napi/native-call.ts';
 import { loadAddon } from '../../backends/cpu/addon.ts';
+import { nativePoseidon } from '../../backends/cpu/poseidon.ts';
 import { programOf } from '../circuits/filecoin/circuits.ts';
 import { sectorConfig } from '../circuits/filecoin/sector-size.ts';
 import { ProverError } from '../core/errors.ts';
@@ -80,7 +81,8 @@ async function prepare({ of }: BenchSynthesisParams, call: Call): Promise<Prepar
   try {
     for (const path of of.vanillaPaths) files.push(await openFile(path));
     const pacer = new Pacer(call.signal);
-    const privateInputs = await readPrivateInputs(statement, files, of.partition, pacer);
+    const options = { poseidon: nativePoseidon() };
+    const privateInputs = await readPrivateInputs(statement, files, of.partition, pacer, options);
     const vanillaSeconds = (performance.now() - start) / 1000;
     const circuit = { kind: statement.kind, sectorSize: statement.proof.sectorSize };
     return { circuit, privateInputs, vanillaSeconds, ...layOut(circuit) };

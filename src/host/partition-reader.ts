@@ -1,3 +1,4 @@
+import { nativePoseidon } from '../../backends/cpu/poseidon.ts';
 import { type Micros, nowMicros } from '../core/units.ts';
 import { Partition } from './partition.ts';
 import type { PartitionSource } from './protocol.ts';
@@ -13,6 +14,7 @@ export interface PartitionAhead {
 /** Reads partitions, one of them while another is proved: the main thread is free then. */
 export class PartitionReader {
   #ahead: (PartitionAhead & { readonly name: string; stop(): void }) | undefined;
+  readonly #poseidon = nativePoseidon();
   /** Digests of the files that were read last, every partition in them. */
   #filesRead: string | undefined;
 
@@ -20,7 +22,8 @@ export class PartitionReader {
   async read(source: PartitionSource, signal: AbortSignal): Promise<Partition> {
     const files = digestsOf(source);
     const othersChecked = files !== undefined && files === this.#filesRead;
-    const partition = await Partition.read(source, signal, { othersChecked });
+    const options = { othersChecked, poseidon: this.#poseidon };
+    const partition = await Partition.read(source, signal, options);
     this.#filesRead = files;
     return partition;
   }

@@ -55,6 +55,9 @@ export function partialRounds(width: number): number {
   return 60;
 }
 
+/** `poseidon`, or other code that equals it. */
+export type Poseidon = (preimage: readonly bigint[], tag?: bigint) => bigint;
+
 /** Poseidon of as many elements below r as the arity. */
 export function poseidon(preimage: readonly bigint[], tag = merkleTag(preimage.length)): bigint {
   const { width, roundKeys, mds, preSparse, sparse } = poseidonConstants(preimage.length);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type HashNode, poseidonNode, sha256Node } from '../../src/circuits/filecoin/check-path.ts';
+import { type HashNode, sha256Node } from '../../src/circuits/filecoin/check-path.ts';
 import { type GraphRules, StackedGraph } from '../../src/circuits/filecoin/graph.ts';
 import { readBigIntLE, writeBigIntLE } from '../../src/core/bytes.ts';
 import { curveOf } from '../../src/math/curve.ts';
@@ -33,8 +33,8 @@ export function seal(
   const last = labels.at(-1) as readonly bigint[];
   const replica = data.map((value, i) => (value + (last[i] as bigint)) % r);
   const columns = data.map((_, i) => poseidon(labels.map((layer) => layer[i] as bigint)));
-  const commC = rootOf(poseidonNode, columns, options.arities);
-  const commRLast = rootOf(poseidonNode, replica, options.arities);
+  const commC = rootOf(poseidon, columns, options.arities);
+  const commRLast = rootOf(poseidon, replica, options.arities);
   return { labels, replica, commC, commRLast, commR: poseidon([commC, commRLast]) };
 }
 

@@ -1,14 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readBigIntLE, writeBigIntLE } from '../../core/bytes.ts';
 import { formatError } from '../../core/errors.ts';
-import { poseidon } from '../../math/poseidon.ts';
 import { NODE_BYTES } from './sector-size.ts';
 import { leafIndex, type MerkleProof, type PathLevel } from './vanilla.ts';
 
 /** The hash of a node's children. */
 export type HashNode = (children: readonly bigint[]) => bigint;
-
-export const poseidonNode: HashNode = (children) => poseidon(children);
 
 /** SHA-256 with its two highest bits cleared. */
 export const sha256Node: HashNode = (children) => {

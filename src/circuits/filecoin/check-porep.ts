@@ -3,8 +3,8 @@ import { equalBytes, readBigIntLE, writeBigIntLE } from '../../core/bytes.ts';
 import { formatError } from '../../core/errors.ts';
 import { curveOf } from '../../math/curve.ts';
 import type { Pacer } from '../../math/pacer.ts';
-import { poseidon } from '../../math/poseidon.ts';
-import { checkPath, demand, poseidonNode, sha256Node } from './check-path.ts';
+import { type Poseidon, poseidon } from '../../math/poseidon.ts';
+import { checkPath, demand, sha256Node } from './check-path.ts';
 import { StackedGraph } from './graph.ts';
 import { porepChallenges, replicaIdOf } from './porep-challenges.ts';
 import { LABEL_PARENTS, NODE_BYTES, sectorConfig } from './sector-size.ts';
@@ -42,6 +42,7 @@ export async function checkPorepPartition(
   partition: number,
   challenges: readonly PorepChallengeProof[],
   pacer: Pacer,
+  hash: Poseidon = poseidon,
 ): Promise<void> {
   const nodes = porepChallenges(statement, partition);
   const [first] = challenges;
@@ -49,14 +50,14 @@ export async function checkPorepPartition(
     throw formatError(`partition ${partition}`, `${nodes.length} challenges`, challenges.length);
   }
   const roots = { commC: first.column.inclusion.root, commRLast: first.replica.root };
-  const commR = poseidon([roots.commC, roots.commRLast]);
+  const commR = hash([roots.commC, roots.commRLast]);
   const expected = "roots of trees C and R that hash to the statement's";
   demand(commR === statement.commR, `partition ${partition}: comm_r`, expected);
   const graph = graphOf(statement);
   for (const [i, challenge] of challenges.entries()) {
     const where = `partition ${partition}, challenge ${i}`;
     const node = nodes[i] as number;
-    await checkChallenge(where, { statement, roots, graph, node }, challenge, pacer);
+    await checkChallenge(where, { statement, roots, graph, node, hash }, challenge, pacer);
   }
 }
 
@@ -69,28 +70,31 @@ interface Challenge {
   readonly roots: Roots;
   readonly graph: StackedGraph;
   readonly node: number;
+  readonly hash: Poseidon;
 }
 
 async function checkChallenge(
   where: string,
-  { statement, roots, graph, node }: Challenge,
+  { statement, roots, graph, node, hash }: Challenge,
   proof: PorepChallengeProof,
   pacer: Pacer,
 ): Promise<void> {
   const { commC, commRLast } = roots;
   const data = { hash: sha256Node, index: node, root: statement.commD, rootName: 'comm_d' };
   checkPath(`${where}, comm_d_proofs`, proof.data, data);
-  const replica = { hash: poseidonNode, index: node, root: commRLast, rootName: 'comm_r_last' };
+  const replica = { hash, index: node, root: commRLast, rootName: 'comm_r_last' };
   checkPath(`${where}, comm_r_last_proof`, proof.replica, replica);
-  checkColumn(`${where}, c_x`, proof.column, node, commC);
+  const check = (what: string, column: ColumnProof, index: number) =>
+    checkColumn(`${where}, ${what}`, column, index, { commC, hash });
+  check('c_x', proof.column, node);
   if (pacer.due) await pacer.pause();
   const [drg, exp] = [graph.drgParents(node), graph.expParents(node)];
   for (const [i, parent] of proof.drgParents.entries()) {
-    checkColumn(`${where}, drg parent ${i}`, parent, drg[i] as number, commC);
+    check(`drg parent ${i}`, parent, drg[i] as number);
     if (pacer.due) await pacer.pause();
   }
   for (const [i, parent] of proof.expParents.entries()) {
-    checkColumn(`${where}, exp parent ${i}`, parent, exp[i] as number, commC);
+    check(`exp parent ${i}`, parent, exp[i] as number);
     if (pacer.due) await pacer.pause();
   }
   checkLabels(where, statement, node, proof);
@@ -98,11 +102,15 @@ async function checkChallenge(
   demand(proof.replica.leaf === encoded, `${where}, comm_r_last_proof: leaf`, 'label plus data');
 }
 
-function checkColumn(where: string, column: ColumnProof, node: number, commC: bigint): void {
-  const { index, rows, inclusion } = column;
+function checkColumn(
+  where: string,
+  { index, rows, inclusion }: ColumnProof,
+  node: number,
+  { commC, hash }: { readonly commC: bigint; readonly hash: Poseidon },
+): void {
   if (index !== node) throw formatError(`${where}: node`, String(node), index);
-  demand(inclusion.leaf === poseidon(rows), `${where}: leaf`, 'the hash of the column');
-  checkPath(where, inclusion, { hash: poseidonNode, index: node, root: commC, rootName: 'comm_c' });
+  demand(inclusion.leaf === hash(rows), `${where}: leaf`, 'the hash of the column');
+  checkPath(where, inclusion, { hash, index: node, root: commC, rootName: 'comm_c' });
 }
 
 /** Each label is the hash of the parents' labels, on its own layer and the one before. */

@@ -1,7 +1,7 @@
 import { formatError } from '../../core/errors.ts';
 import type { Pacer } from '../../math/pacer.ts';
-import { poseidon } from '../../math/poseidon.ts';
-import { checkPath, demand, poseidonNode } from './check-path.ts';
+import { type Poseidon, poseidon } from '../../math/poseidon.ts';
+import { checkPath, demand } from './check-path.ts';
 import { type ChallengedSector, postChallenges } from './post-challenges.ts';
 import type { PostStatement } from './statement.ts';
 import type { SectorProof } from './vanilla.ts';
@@ -17,13 +17,14 @@ export async function checkPostPartition(
   partition: number,
   proofs: readonly SectorProof[],
   pacer: Pacer,
+  hash: Poseidon = poseidon,
 ): Promise<SectorProof[]> {
   const ordered: SectorProof[] = [];
   for (const sector of postChallenges(statement, partition)) {
     const where = `partition ${partition}, sector ${sector.number}`;
     const proof = proofs.find((each) => each.sector === sector.number);
     if (proof === undefined) throw formatError(where, 'a vanilla proof', 'none');
-    await checkSector(where, sector, proof, pacer);
+    await checkSector(where, sector, proof, pacer, hash);
     ordered.push(proof);
   }
   return ordered;
@@ -34,11 +35,12 @@ async function checkSector(
   { commR, leaves }: ChallengedSector,
   proof: SectorProof,
   pacer: Pacer,
+  hash: Poseidon,
 ): Promise<void> {
   const { commC, commRLast, inclusions } = proof;
   demand(proof.commR === commR, `${where}: comm_r`, "the statement's");
   demand(
-    poseidon([commC, commRLast]) === commR,
+    hash([commC, commRLast]) === commR,
     `${where}: comm_c and comm_r_last`,
     'roots that hash to comm_r',
   );
@@ -47,7 +49,7 @@ async function checkSector(
   }
   for (const [i, inclusion] of inclusions.entries()) {
     const index = leaves[i] as number;
-    const expected = { hash: poseidonNode, index, root: commRLast, rootName: 'comm_r_last' };
+    const expected = { hash, index, root: commRLast, rootName: 'comm_r_last' };
     checkPath(`${where}, challenge ${i}`, inclusion, expected);
     if (pacer.due) await pacer.pause();
   }

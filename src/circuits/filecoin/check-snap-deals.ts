@@ -1,8 +1,8 @@
 import { formatError } from '../../core/errors.ts';
 import { curveOf } from '../../math/curve.ts';
 import type { Pacer } from '../../math/pacer.ts';
-import { poseidon } from '../../math/poseidon.ts';
-import { checkPath, climb, demand, poseidonNode, sha256Node } from './check-path.ts';
+import { type Poseidon, poseidon } from '../../math/poseidon.ts';
+import { checkPath, climb, demand, sha256Node } from './check-path.ts';
 import { type SectorConfig, sectorConfig } from './sector-size.ts';
 import { phiOf, rhoOf, snapChallenges } from './snap-challenges.ts';
 import type { SnapDealsStatement } from './statement.ts';
@@ -18,6 +18,7 @@ interface Update {
   readonly oldRoot: bigint;
   readonly newRoot: bigint;
   readonly apexLeaves: readonly bigint[];
+  readonly hash: Poseidon;
 }
 
 /**
@@ -29,6 +30,7 @@ export async function checkSnapDealsPartition(
   partition: number,
   { commC, apexLeaves, challenges }: UpdateProof,
   pacer: Pacer,
+  hash: Poseidon = poseidon,
 ): Promise<void> {
   const { commROld, commRNew, commDNew } = statement;
   const config = sectorConfig(statement.proof.sectorSize);
@@ -39,12 +41,12 @@ export async function checkSnapDealsPartition(
     throw formatError(where, `${nodes.length} challenges`, challenges.length);
   }
   const [oldRoot, newRoot] = [first.oldReplica.root, first.newReplica.root];
-  const isOld = poseidon([commC, oldRoot]) === commROld;
+  const isOld = hash([commC, oldRoot]) === commROld;
   demand(isOld, `${where}: comm_c and old root`, 'ones that hash to comm_r_old');
-  const isNew = poseidon([commC, newRoot]) === commRNew;
+  const isNew = hash([commC, newRoot]) === commRNew;
   demand(isNew, `${where}: comm_c and new root`, 'ones that hash to comm_r_new');
   const phi = phiOf(commDNew, commROld);
-  const update = { config, commDNew, phi, oldRoot, newRoot, apexLeaves };
+  const update = { config, commDNew, phi, oldRoot, newRoot, apexLeaves, hash };
   checkApex(where, update, first);
   for (const [i, challenge] of challenges.entries()) {
     checkChallenge(`${where}, challenge ${i}`, update, nodes[i] as number, challenge);
@@ -67,11 +69,11 @@ function checkApex(where: string, update: Update, { newData }: UpdateChallengePr
 
 function checkChallenge(
   where: string,
-  { config, commDNew, phi, oldRoot, newRoot, apexLeaves }: Update,
+  { config, commDNew, phi, oldRoot, newRoot, apexLeaves, hash }: Update,
   node: number,
   { oldReplica, newData, newReplica }: UpdateChallengeProof,
 ): void {
-  const replica = { hash: poseidonNode, index: node };
+  const replica = { hash, index: node };
   const old = { ...replica, root: oldRoot, rootName: 'the old root' };
   checkPath(`${where}, proof_r_old`, oldReplica, old);
   const data = { hash: sha256Node, index: node, root: commDNew, rootName: 'comm_d_new' };
