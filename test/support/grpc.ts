@@ -1,7 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { credentials, loadPackageDefinition } from '@grpc/grpc-js';
@@ -18,6 +16,7 @@ import { type WireOptions, WireServer } from '../../src/rpc/grpc/wire-server.ts'
 import { EventStream } from '../../src/telemetry/events.ts';
 import { KEY } from './fake-service.ts';
 import { HandJobs } from './lotus-app.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 export const PROTO = fileURLToPath(new URL('../../openapi/cuzk.proto', import.meta.url));
 
@@ -152,7 +151,7 @@ export interface GrpcServiceOptions extends Partial<CuzkConfig> {
 
 /** cuzk's wire over jobs of a test, with its real thread and real files. */
 export async function grpcService(options: GrpcServiceOptions = {}): Promise<GrpcService> {
-  const folder = mkdtempSync(join(tmpdir(), 'proofline-grpc-'));
+  const folder = temporaryFolder();
   const { jobs = new GrpcJobs(), payloadsMaxBytes = 2 ** 40, ...config } = options;
   const payloadFolder = join(folder, 'payloads');
   const payloads = new PayloadFolder({

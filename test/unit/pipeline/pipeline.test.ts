@@ -1,5 +1,3 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -7,6 +5,7 @@ import { HostClient } from '../../../src/host/client.ts';
 import type { StatementTask } from '../../../src/pipeline/filecoin.ts';
 import { Pipeline, type ProveTask, type TaskListener } from '../../../src/pipeline/pipeline.ts';
 import type { ProverEvent } from '../../../src/telemetry/events.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const entry = fileURLToPath(new URL('../../support/fake-host.mjs', import.meta.url));
 let pipeline: Pipeline;
@@ -145,7 +144,7 @@ describe('the partitions of a statement', () => {
   });
 
   it('that have a result are not proved again after a crash', async () => {
-    const marker = join(await mkdtemp(join(tmpdir(), 'proofline-')), 'once');
+    const marker = join(temporaryFolder(), 'once');
     const listener = new Recorder();
     const outcome = await pipeline.proveStatement(statementTask('a', marker), listener);
     expect(outcome.proof).toBe(proofOf(0, 1, 2));
