@@ -141,6 +141,7 @@ describe('damaged JSON', () => {
   it.each([
     ['a field twice', '{"sector_id":1,"sector_id":1}', '"sector_id" once, got twice'],
     ['a number too long', `{"sector_id":${'1'.repeat(21)}}`, 'at most 20 digits'],
+    ['a byte of four digits', `{"comm_r":[0001${',0'.repeat(31)}]`, 'at most 3 digits'],
     ['an escape', '{"sector\\u005fid":1}', 'a text without escapes'],
     ['a name too long', `{"${'a'.repeat(257)}":1}`, 'a text of at most 256 bytes'],
     ['its end', '{"sector_id":1', 'expected'],
