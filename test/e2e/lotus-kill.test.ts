@@ -97,6 +97,7 @@ describe('a worker that is killed', () => {
     expect(Buffer.from(String(proof), 'base64').toString()).toMatch(/^[0-9a-f-]{36}$/);
     const sessions = miner.joined.map(({ session }) => session);
     expect(new Set(sessions).size).toBe(2);
+    await second.said('the miner has the result');
     await second.kill();
     await (await start(50)).said('joined the miner');
     expect(miner.called('ReturnSealCommit2')).toHaveLength(1);

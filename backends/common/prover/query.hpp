@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "core/first_failure.hpp"
 #include "curve/point_bytes.hpp"
 #include "curve/subgroup.hpp"
 #include "msm/digits.hpp"
@@ -28,19 +29,23 @@ class query {
     // An odd address has no place for the sign that msm/addition.hpp keeps in its lowest bit.
     const bool in_place = form == point_form::montgomery_le && source.slice.offset % 2 == 0;
     if (!in_place) q.decoded_ = std::make_unique_for_overwrite<affine[]>(source.count);
+    first_failure failure;
     exec.run_ranges(source.count, 256, [&](size_t begin, size_t end, unsigned) {
-      for (size_t i = begin; i < end; i++) {
-        const uint8_t* const at = mapped.data() + i * sizeof(affine);
-        affine point;
-        if (form == point_form::canonical_be) {
-          point = decode(at, of, first + i);
-        } else {
-          point = load_unaligned(at);
+      failure.guard(begin, [&] {
+        for (size_t i = begin; i < end; i++) {
+          const uint8_t* const at = mapped.data() + i * sizeof(affine);
+          affine point;
+          if (form == point_form::canonical_be) {
+            point = decode(at, of, first + i);
+          } else {
+            point = load_unaligned(at);
+          }
+          if (check) check_point(point, of, first + i);
+          if (!in_place) q.decoded_[i] = point;
         }
-        if (check) check_point(point, of, first + i);
-        if (!in_place) q.decoded_[i] = point;
-      }
+      });
     });
+    failure.rethrow();
     if (in_place) q.mapped_ = std::move(mapped);
     return q;
   }

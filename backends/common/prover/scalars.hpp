@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "core/first_failure.hpp"
 #include "field/mont.hpp"
 #include "prover/file.hpp"
 
@@ -25,6 +26,7 @@ scalar_array read_scalars(const std::string& subject, const scalar_vector& vecto
   }
   const std::optional<open_file> file = slice != nullptr ? std::make_optional<open_file>(*slice)
                                                          : std::optional<open_file>();
+  first_failure failure;
   exec.run_ranges(size, 16384, [&](size_t begin, size_t end, unsigned) {
     const size_t known = std::clamp(vector.n, begin, end);
     const size_t skip = begin * sizeof(words<4>), part = (known - begin) * sizeof(words<4>);
@@ -33,13 +35,15 @@ scalar_array read_scalars(const std::string& subject, const scalar_vector& vecto
     } else {
       read_slice(*file, *slice, skip, &scalars[begin], part);
     }
-    for (size_t i = begin; i < known; i++) {
-      if (!(scalars[i] < P::modulus())) {
+    failure.guard(begin, [&] {
+      for (size_t i = begin; i < known; i++) {
+        if (scalars[i] < P::modulus()) continue;
         throw format_error(subject + "[" + std::to_string(i) + "]", "a value below r", "a larger one");
       }
-    }
+    });
     for (size_t i = known; i < end; i++) scalars[i] = words<4>{};
   });
+  failure.rethrow();
   return scalars;
 }
 

@@ -22,6 +22,8 @@ export interface CallsOptions {
   readonly miner: MinerApi;
   /** Hears what is not as it should be, and goes on. */
   warn(error: ProverError, callId: string): void;
+  /** Hears that the miner has a result, which is forgotten here. */
+  delivered(callId: string): void;
 }
 
 /**
@@ -140,11 +142,14 @@ export class WorkerCalls {
   }
 
   async #offerAll(): Promise<void> {
-    const { store, warn } = this.#options;
+    const { store, warn, delivered } = this.#options;
     for (const call of store.list()) {
       if (call.result === undefined || this.#ending.signal.aborted) continue;
       try {
-        if (await this.#offer(call, call.result)) store.remove(call.id);
+        if (await this.#offer(call, call.result)) {
+          store.remove(call.id);
+          delivered(call.id);
+        }
         this.#refused.delete(call.id);
       } catch (thrown) {
         const error = toProverError(thrown);

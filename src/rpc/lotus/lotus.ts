@@ -163,7 +163,9 @@ function minerOf(info: ApiInfo, { jobs, calls, log }: LotusOptions) {
   const api = new MinerApi(info);
   const warn = ({ code, message }: ProverError, callId: string): void =>
     log.warn({ call_id: callId, code }, message);
-  return { api, calls: new WorkerCalls({ store: calls, jobs, miner: api, warn }) };
+  const delivered = (callId: string): void =>
+    log.info({ call_id: callId }, 'the miner has the result');
+  return { api, calls: new WorkerCalls({ store: calls, jobs, miner: api, warn, delivered }) };
 }
 
 function readSecret(path: string): Uint8Array {

@@ -18,6 +18,7 @@ let path: string;
 let store: WorkerCallStore;
 let jobs: HandJobs;
 let warned: string[];
+let delivered: string[];
 /** What the miner answers next; then it takes everything. */
 let answers: (unknown | Error)[];
 const returned = vi.fn();
@@ -34,14 +35,20 @@ function create(): WorkerCalls {
     },
   } as unknown as MinerApi;
   const warn = ({ message }: ProverError, id: string) => void warned.push(`${id}: ${message}`);
-  return new WorkerCalls({ store, jobs: jobs as unknown as JobService, miner, warn });
+  return new WorkerCalls({
+    store,
+    jobs: jobs as unknown as JobService,
+    miner,
+    warn,
+    delivered: (id) => void delivered.push(id),
+  });
 }
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   path = join(temporaryFolder(), 'jobs.db');
   store = new WorkerCallStore(path);
-  [jobs, warned, answers] = [new HandJobs(), [], []];
+  [jobs, warned, delivered, answers] = [new HandJobs(), [], [], []];
   returned.mockReset();
   calls = create();
 });
@@ -72,7 +79,7 @@ describe('calls that are answered later', () => {
     ]);
     await vi.advanceTimersByTimeAsync(20_000);
     expect(returned).toHaveBeenCalledTimes(1);
-    expect([store.list(), calls.pending, warned]).toEqual([[], 0, []]);
+    expect([store.list(), calls.pending, warned, delivered]).toEqual([[], 0, [], [id]]);
   });
 
   it('are returned with the reason where there is no proof', async () => {
