@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "check.hpp"
+#include "core/first_failure.hpp"
 #include "core/thread_pool.hpp"
 
 using namespace proofline;
@@ -108,4 +109,26 @@ TEST(ranges_cover_without_overlap) {
     for (size_t i = begin; i < end; i++) count[i]++;
   });
   CHECK(std::all_of(count.begin(), count.end(), [](int c) { return c == 1; }));
+}
+
+TEST(the_first_of_several_failures_is_told) {
+  thread_pool pool(4);
+  for (int round = 0; round < 50; round++) {
+    first_failure failure;
+    executor(pool).run_ranges(4096, 64, [&](size_t begin, size_t, unsigned) {
+      failure.guard(begin, [&] {
+        if (begin >= 640) throw format_error(std::to_string(begin), "", "");
+      });
+    });
+    std::string told;
+    try {
+      failure.rethrow();
+    } catch (const prover_error& error) {
+      told = error.data[0].second;
+    }
+    CHECK(told == "640");
+  }
+  first_failure none;
+  none.guard(0, [] {});
+  none.rethrow();
 }
